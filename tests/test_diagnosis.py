@@ -289,6 +289,22 @@ def test_one_answer_is_named_only_where_several_sizes_have_it(probe: Path) -> No
     assert match(probe, *wrong, "again 31", "again 255").slug == "answer-built-in"
 
 
+def test_one_size_does_not_tell_many_blocks_from_many_elements(probe: Path) -> None:
+    wrong = (
+        "verdict WRONG",
+        "check value",
+        "got 5",
+        "n 1200000",
+        "workspace 1",
+        "per_block 4096",
+        "ended 4097",
+    )
+    assert match(probe, *wrong).slug == "none"
+    assert match(probe, *wrong, "again 2400000").slug == "one-element-a-thread"
+    few = match(probe, *wrong, "again 2400000", "again 8192")  # one with few blocks is wrong too
+    assert few.slug != "one-element-a-thread"
+
+
 def test_what_a_sum_begins_with_is_in_it_at_every_size(probe: Path) -> None:
     wrong = ("verdict WRONG", "check value", "difference 1", "n 31", "again 255")
     assert match(probe, *wrong, "again 0").slug == "starts-above-zero"

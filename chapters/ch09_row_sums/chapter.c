@@ -136,6 +136,6 @@ const Chapter chapter = {
              "shuffle, and warps must not if their block still has a barrier."},
             {"WRONG", NULL,
              "For one row, count the floats before the first group, those in the groups, and those after the "
-             "last one."},
+             "last one. Then ask whether the sums of all its threads reach the one that stores."},
         },
 };

@@ -88,12 +88,15 @@ static ShapeSet shape_named(const char *name) {
 
 static int match(void) {
     static Judgement judgement;
+    static Chapter of;
     static CaseReport report, reports[4]; // the one told; others, by `again` and `ended`
     int report_count = 1;
     Finding *finding = &report.finding;
     Text source = {0};
     char line[1024];
     bool has_case = true;
+    of = chapter;
+    long long per_block = 0; // elements; 0: every case has one block
     report.was_run = true;
     report.settings.size.n = 33;
     report.shape = (CaseShape){.launch_count = 1, .launches = {{.blocks = 1, .warps = 8, .threads = 256}}};
@@ -134,6 +137,8 @@ static int match(void) {
             reports[report_count++].settings.size.n = atoll(value);
         }
         if (strcmp(line, "no_case") == 0) has_case = false;
+        if (strcmp(line, "workspace") == 0) of.tasks[0].buffers[1].role = ZEROED;
+        if (strcmp(line, "per_block") == 0) per_block = atoll(value);
         if (strcmp(line, "code") == 0) {
             text_add(&source, value);
             text_add_char(&source, '\n');
@@ -147,11 +152,16 @@ static int match(void) {
         reports[i].verdict = other.verdict;
         if (other.verdict == VERDICT_PASS) reports[i].check.outcome = CHECK_RIGHT;
     }
+    for (int i = 0; i < report_count && per_block > 0; i++) {
+        ShapeOfLaunch *launch = &reports[i].shape.launches[0];
+        launch->block_threads = 256;
+        launch->blocks = (reports[i].settings.size.n + per_block - 1) / per_block;
+    }
     judgement.cases = reports;
     judgement.case_count = has_case ? report_count : 0;
     judgement.first = has_case ? 0 : -1;
     Diagnosis diagnosis;
-    diagnose(&chapter, source.bytes ? text_chars(&source) : NULL, &judgement, &diagnosis);
+    diagnose(&of, source.bytes ? text_chars(&source) : NULL, &judgement, &diagnosis);
     printf("%s\n%s\n%d\n%s\n%s\n", diagnosis.mistake ? diagnosis.mistake->slug : "none", diagnosis.why,
            diagnosis.hint, diagnosis.lesson, reports[0].check.why);
     text_free(&source);

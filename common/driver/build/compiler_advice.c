@@ -68,10 +68,57 @@ static bool read_name(const char *words, const char *before, char name[128]) {
     return at && sscanf(at + strlen(before), "%127[A-Za-z_0-9:]", name) == 1;
 }
 
+// ---- Lines ------------------------------------------------------------------------------------------------
+
+static bool is_word_at(const char *line, const char *at, const char *word) {
+    const char *sign = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789";
+    const size_t length = strlen(word);
+    return strncmp(at, word, length) == 0 && !(at[length] && strchr(sign, at[length])) &&
+           (at == line || !strchr(sign, at[-1]));
+}
+
+// A line without its comment and the blanks at its end.
+static void code_of_line(const char *source, int line, char *text, size_t bytes) {
+    for (int number = 1; number < line && *source; number++) source += strcspn(source, "\n") + 1;
+    snprintf(text, bytes, "%.*s", (int)strcspn(source, "\r\n"), source);
+    char *comment = strstr(text, "//");
+    if (comment) *comment = '\0';
+    size_t length = strlen(text);
+    while (length > 0 && strchr(" \t", text[length - 1])) length--;
+    text[length] = '\0';
+}
+
+// Whether a statement could end in this line without a semicolon: not after a sign that continues or ends it.
+static bool lacks_semicolon(const char *source, int line) {
+    char text[1200];
+    code_of_line(source, line, text, sizeof text);
+    const size_t length = strlen(text);
+    const char *start = text + strspn(text, " \t");
+    static const char *const headers[] = {"for", "if", "while", "else", "do", "switch", "template"};
+    for (size_t h = 0; h < sizeof headers / sizeof headers[0]; h++)
+        if (is_word_at(text, start, headers[h]) && (length == 0 || text[length - 1] != '+')) return false;
+    regmatch_t groups[GROUPS];
+    return *start != '#' && match("[])A-Za-z_0-9\"'.]$|\\+\\+$|--$|= *\\{[^{}]*\\}$", text, -1, groups);
+}
+
+// ---- Names ------------------------------------------------------------------------------------------------
+
+static bool gets_value(const char *line, const char *variable) {
+    const char *at = strstr(line, variable);
+    if (!at) return false;
+    at += strlen(variable);
+    at += strspn(at, " \t");
+    return at[0] == '=' && at[1] != '=';
+}
+
 // Nothing where the declaration is in order: an error above it hides it.
-static bool add_advice_on_scope(Text *into, const char *name, const NameScope *scope) {
+static bool add_advice_on_scope(Text *into, const char *name, const NameScope *scope, const char *line) {
+    char part[260];
+    snprintf(part, sizeof part, "%s%s", scope->object, name);
     if (scope->is_visible) return false;
-    if (scope->object[0])
+    if (scope->object[0] && gets_value(line, part)) // it does not follow from itself
+        text_printf(into, "declare %s above this line, or correct its spelling", name);
+    else if (scope->object[0])
         text_printf(into, "write %s%s: %s is a part of %s", scope->object, name, name, scope->structure);
     else if (scope->structure[0])
         text_printf(into, "the %s of line %d is a part of %s: write it after a variable of that type", name,
@@ -116,7 +163,15 @@ static bool add_advice_on_header(Text *into, const CompilerMessage *message, con
     return header != NULL;
 }
 
-static bool add_advice_on_name(Text *into, const CompilerMessage *message, const char *source) {
+// A statement that gives a value to a name that nothing declares.
+static bool is_first_value(const char *line, const CompilerMessage *message, const char *name) {
+    const char *start = line + strspn(line, " \t");
+    return message->column - 1 <= (int)(start - line) && is_word_at(start, start, name) &&
+           gets_value(start, name);
+}
+
+static bool add_advice_on_name(Text *into, const CompilerMessage *message, const char *line,
+                               const char *source) {
     char name[128];
     const bool is_of_host = read_name(message->words, "calling a __host__ function(\"", name) ||
                             read_name(message->words, "reference to __host__ function '", name);
@@ -131,7 +186,10 @@ static bool add_advice_on_name(Text *into, const CompilerMessage *message, const
                     name);
     else if (declared > 0) {
         const NameScope scope = name_scope(source, name, message->line, message->column);
-        return add_advice_on_scope(into, name, &scope);
+        // Without its semicolon, the line before it would be a part of the statement.
+        const int before = scope.line > 0 ? name_last_line_with_code(source, scope.line) : 0;
+        if (scope.statement_line > 0 && before > 0 && lacks_semicolon(source, before)) return false;
+        return add_advice_on_scope(into, name, &scope, line);
     } else if (strcmp(name, "block") == 0 || strcmp(name, "grid") == 0)
         text_printf(into, "in LAUNCH, write launch->%s", name);
     else if (strcmp(name, "launch") == 0)
@@ -140,6 +198,10 @@ static bool add_advice_on_name(Text *into, const CompilerMessage *message, const
         char similar[128];
         if (name_similar(source, name, similar))
             text_printf(into, "write %s if you mean that: there is no %s", similar, name);
+        else if (is_first_value(line, message, name))
+            text_printf(
+                into, "write a type before %s to declare it, such as float %s = ..., or correct its spelling",
+                name, name);
         else
             text_printf(into, "declare %s above this line, or correct its spelling", name);
     }
@@ -159,32 +221,6 @@ static bool wants(const CompilerMessage *message, char sign) {
     snprintf(nvcc, sizeof nvcc, "expected a \"%c\"", sign);
     snprintf(clang, sizeof clang, "expected '%c'", sign);
     return strstr(message->words, nvcc) || strncmp(message->words, clang, strlen(clang)) == 0;
-}
-
-static bool is_word_at(const char *line, const char *at, const char *word) {
-    const char *sign = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789";
-    const size_t length = strlen(word);
-    return strncmp(at, word, length) == 0 && !(at[length] && strchr(sign, at[length])) &&
-           (at == line || !strchr(sign, at[-1]));
-}
-
-// Whether a statement could end in this line without a semicolon: not after a sign that continues or ends it.
-static bool lacks_semicolon(const char *source, int line) {
-    char text[1200];
-    int number = 1;
-    for (; number < line && *source; number++) source += strcspn(source, "\n") + 1;
-    snprintf(text, sizeof text, "%.*s", (int)strcspn(source, "\r\n"), source);
-    char *comment = strstr(text, "//");
-    if (comment) *comment = '\0';
-    size_t length = strlen(text);
-    while (length > 0 && strchr(" \t", text[length - 1])) length--;
-    const char *start = text + strspn(text, " \t");
-    static const char *const headers[] = {"for", "if", "while", "else", "do", "switch", "template"};
-    for (size_t h = 0; h < sizeof headers / sizeof headers[0]; h++)
-        if (is_word_at(text, start, headers[h]) && (length == 0 || text[length - 1] != '+')) return false;
-    regmatch_t groups[GROUPS];
-    text[length] = '\0';
-    return *start != '#' && match("[])A-Za-z_0-9\"'.]$|\\+\\+$|--$|= *\\{[^{}]*\\}$", text, -1, groups);
 }
 
 // A missing semicolon is noticed at the first sign after it.
@@ -219,6 +255,29 @@ static int parts_of_for(const char *line, const char *at) {
         if (*at == ')' && depth == 0) break;
     }
     return *at && (semicolons > 0 || !strchr(line, ':')) ? semicolons + 1 : 0;
+}
+
+static bool add_advice_on_condition(Text *into, const CompilerMessage *message, const char *line) {
+    regmatch_t groups[GROUPS];
+    if (!wants(message, '(') || !match("(^|[^A-Za-z_0-9])(if|while|switch) +[^ (]", line, -1, groups))
+        return false;
+    text_printf(into, "write %.*s (...): what it tests is in parentheses",
+                (int)(groups[2].rm_eo - groups[2].rm_so), line + groups[2].rm_so);
+    return true;
+}
+
+// A comma where a declaration ends is noticed at the next statement.
+static bool add_advice_on_comma(Text *into, const CompilerMessage *message, const char *line,
+                                const char *source) {
+    const bool is_start = message->column - 1 <= (int)strspn(line, " \t");
+    const int before = name_last_line_with_code(source, message->line);
+    if (!is_start || before <= 0 || !strstr(message->words, "expected an identifier")) return false;
+    char text[1200];
+    code_of_line(source, before, text, sizeof text);
+    const size_t length = strlen(text);
+    if (length == 0 || text[length - 1] != ',') return false;
+    text_printf(into, "line %d ends with a comma; a statement ends with ;", before);
+    return true;
 }
 
 // Other advice on a line with such a for would follow from how the compiler read it.
@@ -263,8 +322,10 @@ static bool add_advice_on_bracket(Text *into, const CompilerMessage *message, co
     if (!wants(message, ']')) return false;
     if (has_semicolon_in_macro(line, source, name))
         text_printf(into, "remove the ; at the end of the #define of %s: it gets between [ and ]", name);
-    else if (match("\\[[^]]*;", line, -1, groups))
+    else if (match("\\[[^]]*;[^]]*\\]", line, -1, groups))
         text_add(into, "there is a ; between [ and ]");
+    else if (count(line, '[') > count(line, ']'))
+        text_printf(into, "this line has %d [ and %d ]", count(line, '['), count(line, ']'));
     else if (match("\\[ *([^][,]*[^][, ]) *, *([^][,]*[^][, ]) *\\]", line, -1, groups))
         text_printf(into, "write [%.*s][%.*s]: each dimension has its [ ]",
                     (int)(groups[1].rm_eo - groups[1].rm_so), line + groups[1].rm_so,
@@ -302,6 +363,20 @@ static bool split_pointer(const char *type, char to[TYPE], char plain[TYPE]) {
 
 static bool has_word(const char *type, const char *word) { return strncmp(type, word, strlen(word)) == 0; }
 
+// The declaration of a variable that takes a pointer, and lacks only the *.
+static bool add_advice_on_missing_star(Text *into, const char *source, const char *to, const char *line) {
+    regmatch_t groups[GROUPS];
+    if (strcmp(source, to) != 0) return false;
+    for (const char *at = strstr(line, to); at; at = strstr(at + 1, to)) {
+        if (!match("^ +([A-Za-z_][A-Za-z_0-9]*) *=", at + strlen(to), -1, groups)) continue;
+        const char *name = at + strlen(to) + groups[1].rm_so;
+        text_printf(into, "write %s *%.*s: the value on the right is a pointer", source,
+                    (int)(groups[1].rm_eo - groups[1].rm_so), name);
+        return true;
+    }
+    return false;
+}
+
 // A pointer that takes the value of one to something else.
 static bool add_advice_on_pointer(Text *into, const CompilerMessage *message, const char *line) {
     char from[TYPE], to[TYPE], source[TYPE], target[TYPE], plain_source[TYPE], plain_target[TYPE];
@@ -317,9 +392,9 @@ static bool add_advice_on_pointer(Text *into, const CompilerMessage *message, co
          (read_type(words, "assigning to '", '\'', to) && read_type(words, " from '", '\'', from)) ||
          (read_type(words, "assigning to '", '\'', to) &&
           read_type(words, "incompatible type '", '\'', from)));
-    if (!(is_nvcc || is_clang) || !split_pointer(from, source, plain_source) ||
-        !split_pointer(to, target, plain_target))
-        return false;
+    if (!(is_nvcc || is_clang) || !split_pointer(from, source, plain_source)) return false;
+    if (add_advice_on_missing_star(into, source, to, line)) return true;
+    if (!split_pointer(to, target, plain_target)) return false;
     if (strcmp(plain_source, plain_target) == 0) {
         text_printf(into, "write %s *: what the pointer leads to is %s, and stays so", source,
                     has_word(source, "volatile ") ? "volatile" : "const");
@@ -350,6 +425,8 @@ static bool add_advice_on_pointer(Text *into, const CompilerMessage *message, co
 bool compiler_add_advice(Text *into, const CompilerMessage *message, const char *line, const char *source) {
     if (is_about_for(into, message, line)) return into->bytes > 0;
     if (add_advice_on_end(into, message, line, source)) return true;
+    if (add_advice_on_condition(into, message, line)) return true;
+    if (add_advice_on_comma(into, message, line, source)) return true;
     if (add_advice_on_bracket(into, message, line, source)) return true;
     if (add_advice_on_header(into, message, source)) return true;
     if (add_advice_on_pointer(into, message, line)) return true;
@@ -361,5 +438,5 @@ bool compiler_add_advice(Text *into, const CompilerMessage *message, const char 
         fill_in(into, advices[a].help, says, said, line, coded);
         return true;
     }
-    return add_advice_on_name(into, message, source);
+    return add_advice_on_name(into, message, line, source);
 }

@@ -53,6 +53,20 @@ static const char *closing(const char *at) {
     return NULL;
 }
 
+// Whether each bracket before `end` is closed by one of its kind; else nobody can tell what is within what.
+static bool is_well_formed(const char *text, const char *end) {
+    enum { DEEPEST = 256 };
+    char open[DEEPEST];
+    int depth = 0;
+    for (; text < end && *text; text++) {
+        static const char opening[] = "([{", closing_signs[] = ")]}";
+        const char *closes = strchr(closing_signs, *text);
+        if (strchr(opening, *text) && depth < DEEPEST) open[depth++] = *text;
+        if (closes && (depth == 0 || open[--depth] != opening[closes - closing_signs])) return false;
+    }
+    return true;
+}
+
 // The bracket that is open at `at`; NULL: none.
 static const char *enclosing(const char *text, const char *at) {
     int depth = 0;
@@ -154,6 +168,7 @@ NameScope name_scope(const char *source, const char *name, int line, int column)
         scope.is_visible = open < use && (!extent.end || extent.end > use);
         find_object(text, scope.structure, use, scope.object);
     }
+    scope.is_visible |= !is_well_formed(text, use);
     if (extent.statement) {
         scope.statement_line = line_of(text, extent.statement);
         sscanf(extent.statement, "%7[a-z]", scope.keyword);

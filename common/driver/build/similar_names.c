@@ -112,6 +112,13 @@ static int difference(const char *name, const char *other) {
     return apart == 0 || (letters > 2 && apart <= (letters > 5 ? 2 : 1)) ? apart : LONGEST;
 }
 
+// Nobody calls a kernel from a kernel by mistake.
+static bool is_kernel(const char *source, const char *name) {
+    char head[LONGEST + 32];
+    snprintf(head, sizeof head, "__global__ void %s(", name);
+    return strstr(source, head) != NULL;
+}
+
 bool name_similar(const char *source, const char *name, char similar[128]) {
     static const char *const cudas[] = {"threadIdx",
                                         "blockIdx",
@@ -141,6 +148,16 @@ bool name_similar(const char *source, const char *name, char similar[128]) {
                                         "__global__",
                                         "__constant__",
                                         "__launch_bounds__",
+                                        "__hadd",
+                                        "__hadd2",
+                                        "__hmul",
+                                        "__hmul2",
+                                        "__hfma",
+                                        "__hfma2",
+                                        "__half2float",
+                                        "__float2half",
+                                        "__bfloat162float",
+                                        "__float2bfloat16",
                                         "atomicAdd",
                                         "atomicMax",
                                         "atomicMin",
@@ -182,12 +199,16 @@ bool name_similar(const char *source, const char *name, char similar[128]) {
     }
     size_t length = 0;
     int line = 1;
+    bool is_own = false; // a name of the source that differs in case only, which comes before CUDA's
     for (const char *at = source; (at = next_name(at, &length, &line)); at += length) {
         char other[LONGEST + 1];
         snprintf(other, sizeof other, "%.*s", (int)length, at);
-        if (strcmp(name, other) == 0 || name_declaration(source, other) == 0) continue;
-        const int apart = difference(name, other);
-        if (apart < best) snprintf(similar, 128, "%s", other);
+        const int apart =
+            strcmp(name, other) == 0 || is_kernel(source, other) ? LONGEST : difference(name, other);
+        // What no type declares may be an enumerator or a macro: then only its case can be wrong.
+        if (apart > 0 && name_declaration(source, other) == 0) continue;
+        if (apart < best || (apart == 0 && !is_own)) snprintf(similar, 128, "%s", other);
+        is_own |= apart == 0;
         best = least(best, apart);
     }
     return best < LONGEST;

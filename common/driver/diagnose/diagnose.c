@@ -336,7 +336,9 @@ static Facts facts_of_sizes(const Evidence *evidence) {
     Facts right = 0, wrong = 0;
     long long rests[] = {2, 4, 8};
     int unwritten = 0;
-    bool only_empty = true; // go wrong
+    bool only_empty = true;      // go wrong
+    long long many_blocks = -1;  // the first size with more blocks than a block has threads that goes wrong
+    bool has_other_size = false; // and another one does
     for (int i = 0; i < evidence->judgement->case_count; i++) {
         const CaseReport *report = &evidence->judgement->cases[i];
         const long long n = report->settings.size.n;
@@ -347,6 +349,11 @@ static Facts facts_of_sizes(const Evidence *evidence) {
         }
         wrong |= kind_of_case(report);
         only_empty = only_empty && n == 0;
+        const ShapeOfLaunch *launch = &report->shape.launches[0];
+        if (launch->blocks > launch->block_threads) {
+            has_other_size |= many_blocks >= 0 && many_blocks != n;
+            if (many_blocks < 0) many_blocks = n;
+        }
         const CheckReport *check = &report->check;
         const bool is_rest = check->outcome == CHECK_NOT_WRITTEN && check->is_rest && check->elements == n;
         unwritten += is_rest;
@@ -355,6 +362,8 @@ static Facts facts_of_sizes(const Evidence *evidence) {
     }
     if (right & OBLONG) right &= ~FACT_SQUARES_RIGHT;
     if (right & LARGER) right &= ~FACT_ONE_TILE_RIGHT;
+    // One size alone may go wrong for any reason that large sizes have.
+    if (!has_other_size) right &= ~FACT_FEW_BLOCKS_RIGHT;
     const bool has_rest = rests[0] > 1 || rests[1] > 1 || rests[2] > 1;
     return (right & ~wrong & ~OBLONG & ~LARGER) | (unwritten > 1 && has_rest ? FACT_REST_UNWRITTEN : 0) |
            (only_empty ? FACT_ONLY_EMPTY_WRONG : 0);

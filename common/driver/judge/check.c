@@ -84,11 +84,9 @@ static bool all_written(const CheckedCase *finished, int b, CheckReport *report)
         snprintf(report->what, sizeof report->what,
                  "%s of the %s elements of %s were never written, %s first", some, total, buffer->name, name);
     if (missing == 1 && count > 1 && last == count - 1)
-        snprintf(report->why, sizeof report->why,
-                 "It is the last element of the buffer: the work at the end is missing.");
+        snprintf(report->why, sizeof report->why, "It is the last element of the buffer.");
     else if (missing < count && last == count - 1 && last - first + 1 == missing)
-        snprintf(report->why, sizeof report->why,
-                 "They are the last %s of the buffer: the work at the end is missing.", some);
+        snprintf(report->why, sizeof report->why, "They are the last %s of the buffer.", some);
     else if (missing < count && missing > 1 && last - first + 1 == missing)
         snprintf(report->why, sizeof report->why, "They are contiguous, from element %lld to element %lld.",
                  first, last);

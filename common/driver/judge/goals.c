@@ -227,11 +227,14 @@ static double measure(const Goal *goal, Scope *scope, double ratio, Expression *
     return value;
 }
 
+static double tolerance_of(const Goal *goal, const Measured *measured) {
+    // If the run draws the size, the last round of a loop may have a warp that is divided.
+    return goal->slack + (measured->is_moved ? goal->slack_moved + 2e-3 * fabs(goal->limit) : 0);
+}
+
 static bool is_within(const Goal *goal, const Measured *measured, double value) {
-    // The quotients are of whole numbers below 2^53: a billionth is far above their rounding. If the run
-    // draws the size, the last round of a loop may have a warp that is divided.
-    const double slack = goal->slack + (measured->is_moved ? goal->slack_moved + 2e-3 * fabs(goal->limit)
-                                                           : 1e-9 * fabs(goal->limit));
+    // The quotients are of whole numbers below 2^53: a billionth is far above their rounding.
+    const double slack = tolerance_of(goal, measured) + 1e-9 * fabs(goal->limit);
     switch (goal->bound) {
     case AT_MOST: return value <= goal->limit + slack;
     case AT_LEAST: return value >= goal->limit - slack;
@@ -320,6 +323,7 @@ void goal_evaluate(const Chapter *of, const Goal *goal, const Measured *measured
     const bool is_of_barriers = strncmp(goal->measure, "barriers", 8) == 0;
     result->partial = is_of_barriers ? measure(&partial, &scope, NAN, &expression) : 0;
     result->is_within = is_within(goal, scope.measured, value);
+    result->tolerance = tolerance_of(goal, scope.measured);
     const bool is_met = result->is_within && !result->lacks && !(result->partial > 0);
     result->state = is_met ? GOAL_MET : scope.measured->is_small ? GOAL_NOT_JUDGED : GOAL_MISSED;
     result->share = is_met;

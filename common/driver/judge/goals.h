@@ -39,9 +39,10 @@ typedef struct {
     char device[64];  // for which GPU, if not the run's
     const Technique *lacks; // the first of goal->needs that is missing, of which there is `used`
     double used;
-    bool is_within; // the value is within its limit; then `lacks` or `partial` says why the goal is missed
-    double partial; // barriers, of those that it counts, that not all threads of a block executed
-    char words[96]; // why it is broken, or the name that has no value
+    double tolerance; // by how much the value may pass the limit
+    bool is_within;   // the value is within its limit; then `lacks` or `partial` says why the goal is missed
+    double partial;   // barriers, of those that it counts, that not all threads of a block executed
+    char words[96];   // why it is broken, or the name that has no value
 } GoalResult;
 
 // Whether the measure depends on nothing but the launch shape and the device.

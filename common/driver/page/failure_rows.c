@@ -10,6 +10,17 @@
 #include "driver/page/rows.h"
 #include "driver/page/source_lines.h"
 
+// If the compiler made one instruction of code in several lines, it names none of them.
+static void add_joined_lines(Text *page, const Terminal *terminal, const Finding *finding) {
+    const SourcePlace *here = &finding->place, *there = &finding->other_place;
+    const bool is_here = here->line == 0 && here->ptx_line > 0;
+    const bool is_there = there->line == 0 && there->ptx_line > 0;
+    if (is_here || is_there)
+        page_add_row(page, terminal, is_here ? "where" : "and",
+                     "in several lines, of which the compiler made one access: look for lines that do the "
+                     "same, such as in both branches of an if");
+}
+
 static void add_place(Text *page, const Terminal *terminal, const char *label, const SourcePlace *place) {
     if (!place->file[0] || place->line <= 0) return;
     Text words = {0}, line = {0};
@@ -258,6 +269,7 @@ static void add_failed_case(Text *page, const Terminal *terminal, const Report *
     if (failed->has_finding) {
         add_place(page, terminal, "where", &failed->finding.place);
         add_place(page, terminal, "and", &failed->finding.other_place);
+        add_joined_lines(page, terminal, &failed->finding);
         add_thread(page, terminal, &failed->finding);
         if (failed->has_cause) add_cause(page, terminal, &failed->cause);
     }

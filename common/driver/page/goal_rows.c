@@ -125,6 +125,26 @@ static void words_for_one(const char *words, char *singular, size_t bytes) {
     }
 }
 
+// Whether the value, as the page shows it, is on the other side of the limit.
+static bool passes_limit(const Goal *goal, double value) {
+    const double shown = round(value * 100) / 100;
+    return goal->bound == AT_MOST    ? shown > goal->limit
+           : goal->bound == AT_LEAST ? shown < goal->limit
+                                     : shown != goal->limit;
+}
+
+static void add_tolerance(Text *page, const GoalResult *result) {
+    char words[160], tolerance[32];
+    if (result->state != GOAL_MET || !(result->tolerance > 0) || !passes_limit(result->goal, result->value))
+        return;
+    measure_text(result->tolerance, tolerance, sizeof tolerance);
+    snprintf(words, sizeof words,
+             "Up to %s past the goal still count: the ends of blocks and of the array change this number.",
+             tolerance);
+    add_spaces(page, 0, VALUE_COLUMN + 2);
+    page_add_words(page, VALUE_COLUMN + 2, VALUE_COLUMN + 2, words);
+}
+
 // `shown`: the size that the page names above the goals.
 static void add_goal(Text *page, const Terminal *terminal, const GoalResult *result, CaseSize shown,
                      bool is_gpu) {
@@ -160,6 +180,7 @@ static void add_goal(Text *page, const Terminal *terminal, const GoalResult *res
     add_spaces(page, at, at < state_column ? state_column : at + 1);
     add_styled(page, terminal, style, state);
     text_add_char(page, '\n');
+    add_tolerance(page, result);
     const char *more = result->state == GOAL_MISSED   ? goal->why
                        : result->state == GOAL_BROKEN ? result->words
                                                       : NULL;

@@ -57,6 +57,7 @@ struct Instruction {
     int32_t number;   // position among all instructions of the program
     int32_t location; // index into PtxModule.locations, or -1
     int32_t ptx_line;
+    bool is_of_several_lines; // the compiler joined code of several, so that `location` is of an earlier one
 
     // Control flow (KIND_BRANCH, KIND_CALL ...)
     int32_t target;     // instruction index

@@ -44,6 +44,13 @@ const Instruction *in_another_line(const Machine *m, const Instruction *in, cons
     return place_of(m->program, in).line == place_of(m->program, other).line ? NULL : other;
 }
 
+// What code of several lines accesses has no line: that of the code before it may do something else.
+static SourcePlace place_in_report(const Machine *m, const Instruction *in) {
+    if (!in) return (SourcePlace){0};
+    if (in->is_of_several_lines && in->width > 0) return (SourcePlace){.ptx_line = in->ptx_line};
+    return place_of(m->program, in);
+}
+
 Finding *add_finding(Machine *m, FindingKind kind, const Warp *w, int lane, const Instruction *in,
                      const Instruction *other, bool fatal) {
     EmulatorResult *result = m->result;
@@ -51,8 +58,7 @@ Finding *add_finding(Machine *m, FindingKind kind, const Warp *w, int lane, cons
         m->stopped |= fatal;
         return NULL;
     }
-    SourcePlace place = in ? place_of(m->program, in) : (SourcePlace){0};
-    SourcePlace other_place = other ? place_of(m->program, other) : (SourcePlace){0};
+    SourcePlace place = place_in_report(m, in), other_place = place_in_report(m, other);
     result->findings_total++;
     if (fatal) m->stopped = true;
     for (int i = 0; i < result->finding_count; i++) {

@@ -104,7 +104,9 @@ static bool lower_function(Lowering *l, int index) {
     }
     for (int i = 0; runs && i < f->instruction_count; i++) {
         const PtxInstruction *in = &f->instructions[i];
-        if (in->location >= 0 && l->module->locations[in->location].line > 0) l->location = in->location;
+        const PtxLocation *location = in->location >= 0 ? &l->module->locations[in->location] : NULL;
+        if (location && location->line > 0) l->location = in->location;
+        l->is_of_several_lines = location && location->line == 0 && location->inlined_at < 0;
         start[i] = l->count;
         if (!lower_instruction(l, in)) {
             l->count = start[i];

@@ -70,6 +70,7 @@ bool emit(Lowering *l, const PtxInstruction *in, const Instruction *built) {
     *out = *built;
     out->index = l->count++;
     out->location = l->location;
+    out->is_of_several_lines = l->is_of_several_lines;
     if (!in) return true;
     out->ptx_line = in->line;
     if (in->guard) {

@@ -33,8 +33,9 @@ struct Lowering {
     Instruction *code;
     size_t code_capacity;
     int count;
-    int32_t location;     // the last one with a line
-    const Opcode *opcode; // of the instruction being lowered
+    int32_t location;         // the last one with a line
+    bool is_of_several_lines; // the instruction being lowered has none
+    const Opcode *opcode;     // of the instruction being lowered
 
     struct Splat {
         uint64_t bits;
