@@ -214,6 +214,7 @@ bool compile_kernel(const CompileRequest *request, CompileResult *result) {
     }
     if (build->lock >= 0) close(build->lock);
     result->seconds = monotonic_seconds() - build->began;
+    result->processor_seconds = build->used;
     if (!result->message) result->message = strdup("");
     if (!result->log) result->log = strdup("");
     text_free(&build->source);

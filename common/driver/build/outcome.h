@@ -42,12 +42,13 @@ typedef struct {
 
 typedef struct {
     CompileStatus status;
-    char *message;        // for a person, one page, safe on a terminal; "" when all went well
-    char *log;            // warnings and remarks of the compilers, made safe likewise; "" when none
-    char *note;           // of a compiler that was passed over, and why; NULL when none was
-    bool was_reused;      // nothing had changed, nothing was run
-    double seconds;       // this call
-    double build_seconds; // of the compilers when they last ran
+    char *message;            // for a person, one page, safe on a terminal; "" when all went well
+    char *log;                // warnings and remarks of the compilers, made safe likewise; "" when none
+    char *note;               // of a compiler that was passed over, and why; NULL when none was
+    bool was_reused;          // nothing had changed, nothing was run
+    double seconds;           // this call
+    double build_seconds;     // of the compilers when they last ran
+    double processor_seconds; // of them in this call
     int ptx_arch, sass_arch;
     CompiledKernel *kernels;
     int kernel_count;

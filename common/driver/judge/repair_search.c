@@ -10,11 +10,12 @@
 #include "driver/judge/variant_search.h"
 
 enum {
-    VARIANTS_SHARE = 4, // of the work, for a search in the source
-    THREADS = 1 << 22,  // of a case: the largest ones take longer than everything else together
+    THREADS = 1 << 22, // of a case: the largest ones take longer than everything else together
 };
 // In milliseconds of a usual machine, as judge_work_of().
 static const double work_to_reduce = 1000, work_to_settle = 100, work_for_rivals = 300;
+// Of the work: before the source is compiled, and for the search in it.
+static const double share_alone = 0.1, share_of_source = 3;
 
 static bool is_over(const Search *search) { return search->work <= 0; }
 
@@ -119,11 +120,13 @@ static bool has_rival(Search *search, const Change *found, int from, int count) 
     return is_found;
 }
 
-static bool search_single(Search *search) {
+// `variants`: those that are searched next, which are compiled meanwhile; NULL: none.
+static bool search_single(Search *search, VariantSearch *variants) {
     add_proposals(search, search->shown);
     put_known_first(search);
     const int count = search->changes.count;
     for (int i = 0; i < count && !is_over_for_single(search); i++) {
+        if (variants && search->work < (1 - share_alone) * search->most_work) variant_search_begin(variants);
         const Change *one[] = {&search->changes.all[i]};
         if (one[0]->wide_count > 0) {
             if (!search_passes_smallest(search, one, 1, &search->work)) continue;
@@ -218,6 +221,14 @@ static bool find_smallest(Search *search) {
     return true;
 }
 
+// Edits of the PTX, and pairs of them, then texts of the source.
+static void search_all(Search *search) {
+    VariantSearch *variants = search->known ? NULL : variant_search_new(search);
+    if (!search_single(search, variants) && !search_pairs(search) && variants)
+        variant_search_run(variants, share_of_source * search->most_work);
+    variant_search_free(variants);
+}
+
 void judge_find_repair(Judge *judge, double work, const Repair *known) {
     Judgement *judgement = judge->judgement;
     if (judge->options->repair_ms == 0 || judgement->first < 0 || judge->options->time_count > 0 ||
@@ -231,9 +242,7 @@ void judge_find_repair(Judge *judge, double work, const Repair *known) {
     if (!image || !image->is_ptx || !find_smallest(&search)) return;
     if (schedule_holds(search.smallest.schedule)) return; // each attempt would take as long as the waiting
     if (task_ptx_make(judge, image, search.ptx.task, search_source(&search), &search.ptx)) {
-        if (!search_passes_smallest(&search, NULL, 0, &search.work) && !search_single(&search) &&
-            !search_pairs(&search) && !known)
-            variant_search(&search, VARIANTS_SHARE * work);
+        if (!search_passes_smallest(&search, NULL, 0, &search.work)) search_all(&search);
     }
     changes_free(&search.changes);
     task_ptx_free(&search.ptx);

@@ -6,13 +6,14 @@
 #include <string.h>
 
 #include "support/file.h"
-#include "driver/build/compile.h"
+#include "driver/build/compile_beside.h"
 #include "driver/judge/repair/linked_lines.h"
 #include "driver/judge/variants/variants.h"
 
 enum {
     MOST_VARIANTS = 700,
     MOST_SURVIVORS = 40,        // variants with which the smallest case passes, all of which are confirmed
+    FARTHER = 4,                // times the elements of one, and more, the next one has
     SCREENING = 3,              // cases that are run with each variant ...
     LARGEST_SCREENED = 1 << 13, // ... with at most that many elements, besides the smallest one
     MOST_COMPILATIONS = 4,      // without those variants that do not compile
@@ -22,7 +23,7 @@ static const double seconds_to_compile = 2.5, seconds_to_repeat = 1; // of a pro
 // In milliseconds of a usual machine, as judge_work_of(): for all that survive, and one of them.
 static const double work_to_choose = 1500, work_of_choice = 150;
 
-typedef struct {
+struct VariantSearch {
     Search search; // with the image of all variants
     Code code;
     Variants variants;
@@ -30,7 +31,9 @@ typedef struct {
     bool *is_needed, *is_chosen; // by function: it is run, and has variants
     Image image;
     int survivors[MOST_SURVIVORS], survivor_count;
-} VariantSearch;
+    pid_t compiler; // beside; 0: none
+    char source[PATH_MAX];
+};
 
 // ---- The image -------------------------------------------------------------------------------------------
 
@@ -134,53 +137,61 @@ static bool heed_errors(VariantSearch *of, const char *log, const VariantLines *
 
 typedef enum { COMPILED, COMPLAINED, FAILED } Compiled;
 
-// Adds the seconds of the compiler to *seconds.
-static Compiled compile(VariantSearch *of, double *seconds) {
+static CompileRequest request_of(const VariantSearch *of, double seconds) {
     const Subjects *subjects = of->search.ptx.judge->subjects;
-    char source[PATH_MAX];
+    return (CompileRequest){.source = of->source,
+                            .output_directory = subjects->variants_folder,
+                            .include_directory = subjects->include_folder,
+                            .ptx_arch = subjects->ptx_arch,
+                            .sass_arch = -1,
+                            .time_limit = seconds_to_compile - seconds};
+}
+
+// Receives what each line has, to be freed.
+static bool write_source(const VariantSearch *of, VariantLines *lines) {
     Text text = {0};
+    FileError error;
+    variants_write(&of->code, &of->variants, of->is_left_out, of->is_needed, &text, lines);
+    const bool is_written = !text.failed &&
+                            make_directories(of->search.ptx.judge->subjects->variants_folder, &error) &&
+                            write_file_atomically(of->source, text_chars(&text), text.bytes, &error);
+    text_free(&text);
+    return is_written;
+}
+
+// Adds the processor seconds of the compiler to *seconds, if it was run here.
+static Compiled compile(VariantSearch *of, double *seconds) {
+    const CompileRequest request = request_of(of, *seconds);
     VariantLines lines;
     FileError error;
     Compiled end = FAILED;
-    snprintf(source, sizeof source, "%s/kernel.cu", subjects->variants_folder);
-    variants_write(&of->code, &of->variants, of->is_left_out, of->is_needed, &text, &lines);
-    const CompileRequest request = {.source = source,
-                                    .output_directory = subjects->variants_folder,
-                                    .include_directory = subjects->include_folder,
-                                    .ptx_arch = subjects->ptx_arch,
-                                    .sass_arch = -1,
-                                    .time_limit = seconds_to_compile - *seconds};
-    if (!text.failed && make_directories(subjects->variants_folder, &error) &&
-        write_file_atomically(source, text_chars(&text), text.bytes, &error)) {
+    if (write_source(of, &lines)) {
         CompileResult result;
         if (compile_kernel(&request, &result) &&
             read_regular_file(result.ptx_path, MOST_PTX, &of->image.text, &error))
             end = COMPILED;
         else if (result.status == COMPILE_BUILD && heed_errors(of, result.log, &lines))
             end = COMPLAINED;
-        *seconds += result.seconds;
+        *seconds += result.processor_seconds;
         compile_result_free(&result);
     }
     free(lines.variants);
-    text_free(&text);
     return end;
 }
 
 static bool make_image(VariantSearch *of) {
-    Search *search = &of->search;
-    const Judge *judge = search->ptx.judge;
-    of->image = *search->ptx.image;
-    of->image.text = (Text){0};
-    if (!code_make(judge->subjects->source_text, &of->code)) return false;
-    if (!choose_functions(of)) return false;
-    const int line = search->shown->has_finding ? search->shown->finding.place.line : 0;
-    variants_propose(&of->code, of->is_chosen, line, MOST_VARIANTS, &of->variants);
-    of->is_left_out = calloc((size_t)of->variants.count + 1, sizeof *of->is_left_out);
-    if (of->variants.failed || of->variants.count == 0 || !of->is_left_out) return false;
     Compiled end = COMPLAINED;
     double seconds = 0;
     while (end == COMPLAINED && seconds <= seconds_to_repeat) end = compile(of, &seconds);
     return end == COMPILED;
+}
+
+void variant_search_begin(VariantSearch *of) {
+    VariantLines lines;
+    const CompileRequest request = request_of(of, 0);
+    if (of->compiler) return;
+    if (write_source(of, &lines)) of->compiler = compile_begin(&request);
+    free(lines.variants);
 }
 
 // ---- The search ------------------------------------------------------------------------------------------
@@ -192,7 +203,7 @@ static Change change_of(const VariantSearch *of, int which) {
     return change;
 }
 
-// Cases that fail, with few elements: the smallest one first.
+// Cases that fail, with few elements, which differ: the smallest one first.
 static int choose_cases(const VariantSearch *of, Case cases[SCREENING]) {
     const Search *search = &of->search;
     const Judgement *judgement = search->ptx.judge->judgement;
@@ -202,7 +213,7 @@ static int choose_cases(const VariantSearch *of, Case cases[SCREENING]) {
         const CaseReport *report = &judgement->cases[i];
         if (!report->was_run || report->verdict == VERDICT_PASS ||
             report->settings.size.n > LARGEST_SCREENED ||
-            report->settings.size.n <= cases[count - 1].size.n ||
+            report->settings.size.n <= FARTHER * (cases[count - 1].size.n + FARTHER) ||
             !search_has_case(search, search->largest, report))
             continue;
         cases[count] = report->settings;
@@ -288,7 +299,7 @@ static void sort_survivors(VariantSearch *of) {
     }
 }
 
-// The judgement gets the one that repairs the kernel, if there is one alone.
+// The judgement gets the one that repairs the kernel, unless there are several.
 static void choose(VariantSearch *of) {
     Search *search = &of->search;
     Repair *repair = &search->ptx.judge->judgement->repair;
@@ -299,44 +310,57 @@ static void choose(VariantSearch *of) {
         const Variant *variant = &of->variants.all[of->survivors[s]];
         const Change change = change_of(of, of->survivors[s]), *one[] = {&change};
         if (found && is_same_mistake(of, found, variant)) continue;
-        if (search->work <= 0) { // what is not tried may repair it too
-            *repair = (Repair){0};
+        if (search->work <= 0 || (search_attempt(search, one, 1, -1) && found)) {
+            *repair = (Repair){0}; // what is not tried may repair it too
             return;
         }
-        const bool is_right = search_attempt(search, one, 1, -1);
         search->work -= work_of_choice;
-        if (!is_right) continue;
-        if (found) {
-            *repair = (Repair){0};
-            return;
-        }
-        found = variant;
+        if (!found && repair->change_count > 0) found = variant;
     }
 }
 
-void variant_search(const Search *of, double work) {
+// ---- All of it -------------------------------------------------------------------------------------------
+
+void variant_search_free(VariantSearch *of) {
+    if (!of) return;
+    compile_stop(of->compiler);
+    task_ptx_free(&of->search.ptx);
+    text_free(&of->image.text);
+    variants_free(&of->variants);
+    code_free(&of->code);
+    free(of->is_left_out);
+    free(of->is_needed);
+    free(of->is_chosen);
+    free(of);
+}
+
+VariantSearch *variant_search_new(const Search *of) {
     const Subjects *subjects = of->ptx.judge->subjects;
-    if (!subjects->source_text || !subjects->variants_folder[0] || of->smallest.is_large) return;
+    if (!subjects->source_text || !subjects->variants_folder[0] || of->smallest.is_large) return NULL;
     VariantSearch *search = calloc(1, sizeof *search);
-    if (!search) return;
+    if (!search) return NULL;
     search->search = (Search){.ptx = {.judge = of->ptx.judge, .image = of->ptx.image, .task = of->ptx.task},
                               .smallest = of->smallest,
                               .largest = of->largest,
                               .shown = of->shown,
-                              .beyond = of->beyond,
-                              .work = work,
-                              .most_work = work};
-    if (make_image(search) &&
-        task_ptx_make(of->ptx.judge, &search->image, of->ptx.task, "kernel.cu", &search->search.ptx)) {
-        screen(search);
-        choose(search);
+                              .beyond = of->beyond};
+    search->image = *of->ptx.image;
+    search->image.text = (Text){0};
+    snprintf(search->source, sizeof search->source, "%s/kernel.cu", subjects->variants_folder);
+    const int line = of->shown->has_finding ? of->shown->finding.place.line : 0;
+    if (code_make(subjects->source_text, &search->code) && choose_functions(search)) {
+        variants_propose(&search->code, search->is_chosen, line, MOST_VARIANTS, &search->variants);
+        search->is_left_out = calloc((size_t)search->variants.count + 1, sizeof *search->is_left_out);
     }
-    task_ptx_free(&search->search.ptx);
-    text_free(&search->image.text);
-    variants_free(&search->variants);
-    code_free(&search->code);
-    free(search->is_left_out);
-    free(search->is_needed);
-    free(search->is_chosen);
-    free(search);
+    if (search->is_left_out && !search->variants.failed && search->variants.count > 0) return search;
+    variant_search_free(search);
+    return NULL;
+}
+
+void variant_search_run(VariantSearch *of, double work) {
+    TaskPtx *ptx = &of->search.ptx;
+    of->search.work = of->search.most_work = work;
+    if (!make_image(of) || !task_ptx_make(ptx->judge, &of->image, ptx->task, "kernel.cu", ptx)) return;
+    screen(of);
+    choose(of);
 }

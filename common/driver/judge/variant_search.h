@@ -5,7 +5,16 @@
 
 #include "driver/judge/repair_attempt.h"
 
-// Looks for one repair with at most that work, beside the compilation. The judgement has it then, unless two
-// places of the source repair the kernel: which of them is the mistake is not known. Does nothing where the
-// source or the compiler is not known.
-void variant_search(const Search *of, double work);
+typedef struct VariantSearch VariantSearch;
+
+// The search for the failure that `of` is about. NULL: the source or the compiler is not known, or memory
+// runs out. `of` must outlive it; release with variant_search_free().
+VariantSearch *variant_search_new(const Search *of);
+// Begins to compile, beside this process.
+void variant_search_begin(VariantSearch *search);
+
+// Tries the variants, with at most that work; has them compiled if that was not begun. The judgement gets the
+// one that repairs the kernel; none if several do in different places, since it is not known then which of
+// them is the mistake.
+void variant_search_run(VariantSearch *search, double work);
+void variant_search_free(VariantSearch *search);
