@@ -1,4 +1,4 @@
-"""Repairs in the source: which variants of a kernel.cu there are, the text that has all of them, and what they prove."""
+"""Repairs in the source: the variants of a kernel.cu, the text that has all of them, and what they prove."""
 
 import re
 import subprocess
@@ -61,8 +61,10 @@ def text_of_all(probe: Path, kernel: Path) -> str:
     "words",
     [
         "distance >= 0 instead of distance > 0 in line 6",
-        "__shfl_xor_sync(0xffffffff, value, distance) instead of __shfl_down_sync(0xffffffff, value, distance) "
-        "in line 7",
+        (
+            "__shfl_xor_sync(0xffffffff, value, distance) "
+            "instead of __shfl_down_sync(0xffffffff, value, distance) in line 7"
+        ),
         "threadIdx.x instead of blockIdx.x * blockDim.x + threadIdx.x in line 14",
         "blockIdx.x * blockDim.x - threadIdx.x instead of blockIdx.x * blockDim.x + threadIdx.x in line 14",
         "1.0f instead of 0.0f in line 15",
@@ -92,8 +94,10 @@ def test_what_the_compiler_needs_to_know_stays(probe: Path, tmp_path: Path) -> N
     lines = {int(line) for one in told for line in re.findall(r"line (\d+)$", one)}
     assert not lines & {2, 3, 4, 5, 10, 11}
     assert not [one for one in told if "static_cast<" in one and "instead" in one and "<=" in one]
-    of_array = [one for one in told if one.endswith("line 12") or one.endswith("line 13")]
-    assert all(one.startswith(("__syncthreads()", "__syncwarp()", "__threadfence()")) for one in of_array), of_array
+    of_array = [one for one in told if one.endswith(("line 12", "line 13"))]
+    assert all(one.startswith(("__syncthreads()", "__syncwarp()", "__threadfence()")) for one in of_array), (
+        of_array
+    )
 
 
 @pytest.mark.parametrize("chapter", ["ch01", "ch05", "ch07", "ch09", "ch11", "ch12", "ch14", "ch15", "ch17"])
@@ -104,11 +108,9 @@ def test_all_variants_of_a_solution_compile(nvcc: str, probe: Path, tmp_path: Pa
     assert text.count("warpbook_variant ==") > 50
     kernel = tmp_path / "kernel.cu"
     kernel.write_text(text)
+    options = ["-ptx", "-arch=compute_80", "-std=c++17", f"-I{ROOT / 'common' / 'include'}", "-w"]
     done = subprocess.run(
-        [nvcc, "-ptx", "-arch=compute_80", "-std=c++17", f"-I{ROOT / 'common' / 'include'}", "-w"]
-        + ["-o", tmp_path / "kernel.ptx", kernel],
-        capture_output=True,
-        text=True,
+        [nvcc, *options, "-o", tmp_path / "kernel.ptx", kernel], capture_output=True, text=True
     )
     errors = re.findall(r"\((\d+)\): error", done.stderr)
     assert len(errors) <= text.count("warpbook_variant ==") / 50, done.stderr
@@ -186,9 +188,7 @@ __global__ void sum_single(const float *in, float *partial, int n) {
 """
 
 
-def test_what_could_be_mended_in_two_places_is_named_in_none(
-    nvcc: str, built: Path, tmp_path: Path
-) -> None:
+def test_what_could_be_mended_in_two_places_is_named_in_none(nvcc: str, built: Path, tmp_path: Path) -> None:
     """3 instead of 4 in line 5, or 3 instead of 2 in line 8."""
     kernel = tmp_path / "kernel.cu"
     kernel.write_text(TWO_PLACES)
@@ -202,12 +202,8 @@ def test_an_image_alone_is_not_compiled_again(nvcc: str, built: Path, tmp_path: 
     kernel = tmp_path / "kernel.cu"
     kernel.write_text(kernel_text("wrong/ch10/a_plus_a"))
     image = tmp_path / "kernel.ptx"
-    subprocess.run(
-        [nvcc, "-ptx", "-lineinfo", "-arch=compute_80", "-std=c++17", f"-I{ROOT / 'common' / 'include'}"]
-        + ["-o", image, kernel],
-        check=True,
-        capture_output=True,
-    )
+    options = ["-ptx", "-lineinfo", "-arch=compute_80", "-std=c++17", f"-I{ROOT / 'common' / 'include'}"]
+    subprocess.run([nvcc, *options, "-o", image, kernel], check=True, capture_output=True)
     _, result = judge(built, image, "ch10", tmp_path / "result.json")
     assert result["verdict"] == "WRONG"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["kernel.cu", "kernel.ptx", "result.json"]

@@ -657,30 +657,12 @@ static bool is_repaired(const Mistake *mistake, const Repair *repair) {
     return repair->change_count > 0;
 }
 
-static bool is_shown(const Mistake *mistake, const Evidence *evidence) {
-    return mistake->is_shown || (mistake->shown_by && fits(mistake->shown_by, evidence->message));
-}
-
-// Whether what is known for certain leaves room for it: once a change is known that repairs the kernel or
-// lets the model reach the goal, or the formulas that it computes, a mistake that has nothing to do with them
-// is not the one. A text in place of another says little of the mistake: what a finding shows is told with
-// it.
-// `is_first`: no other one would have been named without that.
-static bool is_open(const Mistake *mistake, const Evidence *evidence, bool is_first) {
-    const Judgement *judgement = evidence->judgement;
-    if (judgement->repair.change_count > 0)
-        return is_repaired(mistake, &judgement->repair) ||
-               (judgement->repair.is_of_source && is_first && is_shown(mistake, evidence));
-    if (judgement->what_if.reaches && mistake->missed && strstr(mistake->missed, "bandwidth"))
-        return mistake->what_if && is_supposed(mistake, &judgement->what_if);
-    return judgement->accounting.deviation_count == 0 || is_accounted(mistake, &judgement->accounting);
-}
-
 // What shows that the run went wrong for this reason; NULL: the clues only suit it.
 static const char *proof_of(const Mistake *mistake, const Evidence *evidence) {
     const Judgement *judgement = evidence->judgement;
     if (is_repaired(mistake, &judgement->repair)) return "repair";
-    if (is_shown(mistake, evidence)) return "finding";
+    if (mistake->is_shown || (mistake->shown_by && fits(mistake->shown_by, evidence->message)))
+        return "finding";
     if (is_accounted(mistake, &judgement->accounting)) return "accounting";
     const bool reads_text = mistake->source || mistake->line || mistake->other || mistake->absent;
     if (mistake->what_if && is_supposed(mistake, &judgement->what_if)) return "what-if";
@@ -695,6 +677,18 @@ static const char *proof_of(const Mistake *mistake, const Evidence *evidence) {
     const bool has_words = mistake->says || mistake->verdicts == BIT(VERDICT_OUTPUT_LIMIT);
     if (was_refused && has_words && !mistake->source && !mistake->line && !mistake->absent) return "message";
     return NULL;
+}
+
+// Whether what is known for certain leaves room for it: once a change is known that repairs the kernel or
+// lets the model reach the goal, or the formulas that it computes, a mistake that has nothing to do with them
+// is not the one. A text in place of another leaves room for the one that would be named without it
+// (`is_first`): it says what to write, and not why.
+static bool is_open(const Mistake *mistake, const Judgement *judgement, bool is_first) {
+    if (judgement->repair.change_count > 0)
+        return is_repaired(mistake, &judgement->repair) || (judgement->repair.is_of_source && is_first);
+    if (judgement->what_if.reaches && mistake->missed && strstr(mistake->missed, "bandwidth"))
+        return mistake->what_if && is_supposed(mistake, &judgement->what_if);
+    return judgement->accounting.deviation_count == 0 || is_accounted(mistake, &judgement->accounting);
 }
 
 // A wrong access that follows from an undefined value can look like any mistake with indices: only those that
@@ -714,7 +708,7 @@ void diagnose(const Chapter *of, const char *source, Judgement *judgement, Diagn
     bool is_first = true;
     for (int m = 0; m < mistake_count && !diagnosis->mistake; m++) {
         if (!matches(&mistakes[m], &evidence) || is_hidden_by_cause(&mistakes[m], &evidence)) continue;
-        if (is_open(&mistakes[m], &evidence, is_first)) diagnosis->mistake = &mistakes[m];
+        if (is_open(&mistakes[m], judgement, is_first)) diagnosis->mistake = &mistakes[m];
         is_first = false;
     }
     if (diagnosis->mistake) {
