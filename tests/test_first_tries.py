@@ -113,3 +113,12 @@ def test_the_answer_of_a_list_is_no_repair(nvcc: str, built: Path, tmp_path: Pat
     name = ("IN_SQUARED_LENGTHS = FLOAT3_TAKEN_FOR_16_BYTES", "IN_SQUARED_LENGTHS = BASE_NOT_ALIGNED")
     page, _ = judge(built, tried("ch13", tmp_path, name), "ch13", tmp_path / "result.json")
     assert "the mistake named in squared_lengths is not the one" in page and " shown " not in page
+
+
+def test_a_chosen_size_shows_what_was_printed(nvcc: str, built: Path, tmp_path: Path) -> None:
+    prints = ("sum += in[i];", 'sum += in[i];\n        printf("%d\\n", i);')
+    page, result = judge(built, tried("ch01", tmp_path, prints), "ch01", tmp_path / "result.json", "--n", "5")
+    assert result["verdict"] == "PASS"
+    assert "printed 0 1 2 3 4 Correct in these cases." in page
+    page, result = judge(built, tried("ch01", tmp_path, prints), "ch01", tmp_path / "result.json")
+    assert result["verdict"] == "OUTPUT_LIMIT"
