@@ -71,3 +71,54 @@ def test_tiles_that_no_block_reaches_are_possible_too(nvcc: str, built: Path, tm
     assert (
         "why Possibly: Only a part of the matrix is moved. Either the blocks do not reach every tile" in page
     )
+
+
+def test_two_warps_of_a_block_store_to_one_result(nvcc: str, built: Path, tmp_path: Path) -> None:
+    kernel = tried("ch04", tmp_path, ("    int warp = thread / 32;", "    int warp = blockIdx.x;"))
+    page, result = judge(built, kernel, "ch04", tmp_path / "result.json")
+    assert (result["verdict"], result["diagnosis"]["mistake"]) == ("RACE", "warps-share-a-slot")
+    assert "If each warp has a result, its place is at the number of that result in the whole grid" in page
+    assert "Only one thread should write" not in page
+
+
+def test_a_negative_index_need_not_come_of_rounding(nvcc: str, built: Path, tmp_path: Path) -> None:
+    shift = ("sum += in[i];", "sum += in[i - 1];")
+    page, result = judge(
+        built, tried("ch01", tmp_path, shift), "ch01", tmp_path / "result.json", "--repair", "0"
+    )
+    assert result["diagnosis"]["mistake"] == "read-before-the-start"
+    assert "The index is negative: more was subtracted than there is, or an address was rounded down." in page
+
+
+def test_rows_of_a_sum_have_no_transpose(nvcc: str, built: Path, tmp_path: Path) -> None:
+    kernel = tmp_path / "kernel.cu"
+    (solution,) = (ROOT / "solutions").glob("ch09_*/kernel.cu")
+    kernel.write_text(
+        solution.read_text("utf-8").replace("(long long)row * columns", "(long long)row * rows"), "utf-8"
+    )
+    page, result = judge(built, kernel, "ch09", tmp_path / "result.json")
+    assert result["diagnosis"]["mistake"] == "rows-for-columns"
+    assert "so row r begins at element r * columns." in page and "transpose" not in page
+
+
+def test_what_no_size_writes_is_not_a_remainder(nvcc: str, built: Path, tmp_path: Path) -> None:
+    end = "a[i] + b[i];\n    }\n    // END SOLUTION\n}\n\n"
+    kernel = tried("ch10", tmp_path, (f"        c[i] = {end}", f"        c[i] == {end}"))
+    page, result = judge(built, kernel, "ch10", tmp_path / "result.json")
+    assert result["diagnosis"]["mistake"] == "never-written"
+    assert "remainder" not in page
+
+
+def test_the_answer_of_a_list_is_no_repair(nvcc: str, built: Path, tmp_path: Path) -> None:
+    name = ("IN_SQUARED_LENGTHS = FLOAT3_TAKEN_FOR_16_BYTES", "IN_SQUARED_LENGTHS = BASE_NOT_ALIGNED")
+    page, _ = judge(built, tried("ch13", tmp_path, name), "ch13", tmp_path / "result.json")
+    assert "the mistake named in squared_lengths is not the one" in page and " shown " not in page
+
+
+def test_a_chosen_size_shows_what_was_printed(nvcc: str, built: Path, tmp_path: Path) -> None:
+    prints = ("sum += in[i];", 'sum += in[i];\n        printf("%d\\n", i);')
+    page, result = judge(built, tried("ch01", tmp_path, prints), "ch01", tmp_path / "result.json", "--n", "5")
+    assert result["verdict"] == "PASS"
+    assert "printed 0 1 2 3 4 Correct in these cases." in page
+    page, result = judge(built, tried("ch01", tmp_path, prints), "ch01", tmp_path / "result.json")
+    assert result["verdict"] == "OUTPUT_LIMIT"

@@ -100,7 +100,10 @@ const Chapter chapter = {
              "address rounds, so fold within the block first."},
             {"RACE", "two passes", "Each block needs its own place for its sum."},
             {"WRONG", "two passes",
-             "The second pass is a sum like any other: the share of each thread, then the fold of the block. "
-             "Its order may depend only on the launch shape, so that every run gives the same bits."},
+             "Each pass is a sum like any other: the share of each thread, then the fold of the block, then "
+             "the "
+             "thread that has its sum stores it. The order may depend only on the launch shape, so that "
+             "every run "
+             "gives the same bits."},
         },
 };

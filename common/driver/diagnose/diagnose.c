@@ -182,6 +182,12 @@ static bool is_special(Family family) {
     return family == FAMILY_NAN || family == FAMILY_INFINITY || family == FAMILY_INFINITIES;
 }
 
+// Whether the task has as many results as elements.
+static bool has_result_for_each(const Task *task) {
+    const int out = task_output(task);
+    return task->expect == EXPECT_TRANSPOSE || (out >= 0 && task->buffers[out].count.kind == QUANTITY_N);
+}
+
 static Facts facts_of_all(const Evidence *evidence) {
     Facts facts = FACT_BY_SCHEDULE | FACT_ONLY_WEAK | FACT_INTEGERS_RIGHT | FACT_FINITE_RIGHT |
                   FACT_ONES_RIGHT | FACT_SAYS_N | FACT_NEVER_WRITTEN | FACT_ONE_ANSWER;
@@ -227,9 +233,8 @@ static Facts facts_of_all(const Evidence *evidence) {
         }
         const bool is_unwritten =
             report->check.outcome == CHECK_NOT_WRITTEN && report->check.wrong == report->check.elements;
-        const bool has_nothing_to_write = is_right &&
-                                          evidence->of->tasks[evidence->task].expect == EXPECT_TRANSPOSE &&
-                                          report->settings.size.n == 0;
+        const bool has_nothing_to_write = is_right && report->settings.size.n == 0 &&
+                                          has_result_for_each(&evidence->of->tasks[evidence->task]);
         if (!is_unwritten && !has_nothing_to_write) facts &= ~FACT_NEVER_WRITTEN;
         if (report->verdict != VERDICT_TIMEOUT && report->settings.size.n > 0) facts |= FACT_ENDS_ELSEWHERE;
     }

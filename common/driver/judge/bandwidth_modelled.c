@@ -143,7 +143,12 @@ static void model_task(Judge *judge, int index, CaseSize size, const ModelDevice
     }
     if (!estimate(&modelled, &shape->shape, device, &judge->modelled[index], &sum)) {
         memcpy(bandwidth->words, modelled.why, sizeof bandwidth->words);
-        if (modelled.has_failed) judge_add_failed(judge, &modelled.failed, CASE_OF_MODEL);
+        // A kernel that is run at a chosen size to see what it prints may print too much at a large one.
+        const bool only_prints = judge->options->n >= 0 && modelled.failed.verdict == VERDICT_OUTPUT_LIMIT;
+        if (only_prints)
+            snprintf(bandwidth->words, sizeof bandwidth->words, "not modelled: prints too much at that size");
+        else if (modelled.has_failed)
+            judge_add_failed(judge, &modelled.failed, CASE_OF_MODEL);
         return;
     }
     bandwidth->kind = BANDWIDTH_MODELLED;

@@ -106,7 +106,7 @@ void page_add_editor_lines(Text *page, const Report *report) {
         add_findings(page, report);
     else if (judgement->verdict != VERDICT_PASS)
         add_message(page, report);
-    if (judgement->repair.change_count > 0) { // of two changes, neither is enough alone
+    if (page_shows_repair(report)) { // of two changes, neither is enough alone
         Text words = {0};
         page_repair_words(report, &words);
         const int line = page_names_changes(report) ? judgement->repair.changes[0].line : 1;

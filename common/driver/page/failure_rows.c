@@ -188,11 +188,18 @@ void page_add_why(Text *page, const Terminal *terminal, const Report *report, co
         return;
     }
     // What the chapter says of the verdict in general may not suit a kernel whose repair is known.
-    const bool is_shown = report->judgement->repair.change_count > 0 && !leaves_the_name_open(report, task);
+    const bool is_shown = page_shows_repair(report) && !leaves_the_name_open(report, task);
     const char *remark = is_shown ? NULL : remark_for(report, report->judgement->verdict, task);
     if (remark && diagnosis->mistake && !is_evidence) why = ""; // the general sentence would only guess
     if (why[0]) page_add_row(page, terminal, "why", why);
     if (remark) page_add_row(page, terminal, "check", remark);
+}
+
+// A change of the names in a list of mistakes is the answer, not what the kernel lacks.
+bool page_shows_repair(const Report *report) {
+    const int task = failed_task(report);
+    return report->judgement->repair.change_count > 0 &&
+           !(task >= 0 && task_hides_answers(&report->of->tasks[task]));
 }
 
 bool page_names_changes(const Report *report) { return !leaves_the_name_open(report, failed_task(report)); }
@@ -221,7 +228,7 @@ void page_repair_words(const Report *report, Text *words) {
 // What the kernel was shown to lack.
 static void add_repair(Text *page, const Terminal *terminal, const Report *report) {
     Text words = {0};
-    if (report->judgement->repair.change_count == 0) return;
+    if (!page_shows_repair(report)) return;
     page_repair_words(report, &words);
     page_add_row(page, terminal, "shown", text_chars(&words));
     text_free(&words);

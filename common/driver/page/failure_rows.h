@@ -16,5 +16,7 @@ const char *page_message(const Report *report);
 // "with __syncthreads() before line 32, all 58 cases of up to 131,072 elements pass", of a repair that was
 // found; without the changes if the page may not name them.
 void page_repair_words(const Report *report, Text *words);
+// Whether there is a repair that the page may show at all.
+bool page_shows_repair(const Report *report);
 // Whether the page may say what was changed: a chapter that asks for the names of mistakes does not.
 bool page_names_changes(const Report *report);

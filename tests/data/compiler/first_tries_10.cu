@@ -43,6 +43,6 @@ __global__ void k12(const float *in, float *out, int n) {
 __global__ void k13(const float *in, float *out, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     float sum = in[i];
-    Answer both = (1, 8); sum = both.warps;  // ERROR: write {1, 8}: the parts of a Answer are in braces
+    Answer both = (1, 8); sum = both.warps;  // ERROR: write {1, 8}: the parts of Answer are in braces
     out[i] = sum + i;
 }
