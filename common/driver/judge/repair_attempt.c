@@ -63,7 +63,8 @@ bool change_widens(ChangeKind kind) {
     return kind == CHANGE_COMPARISON || kind == CHANGE_CONSTANT || kind == CHANGE_NUMBER ||
            kind == CHANGE_ONE_WAY || kind == CHANGE_NEIGHBOUR || kind == CHANGE_SIZE ||
            kind == CHANGE_INDEX || kind == CHANGE_OPERATOR || kind == CHANGE_EXPRESSION ||
-           kind == CHANGE_NAME || kind == CHANGE_LEFT_OUT || kind == CHANGE_CONDITION;
+           kind == CHANGE_NAME || kind == CHANGE_LEFT_OUT || kind == CHANGE_CONDITION ||
+           kind == CHANGE_EXCHANGED;
 }
 
 // May give the work to other threads, or let some do it again.

@@ -89,11 +89,14 @@ static int bits_below(long number) {
 typedef enum { AS_IT_IS, AS_SHIFT, ROUNDING, AS_MASK, ONE_LESS, ONE_MORE, NEGATIVE, SCALED } Form;
 enum { FORMS = SCALED + 32 }; // SCALED + s: times 2^s
 
-// The number that stands for `number` in that form; false: it has none.
-static bool form_of(const PtxInstruction *in, int form, long number, long *as) {
+static bool says_shift(const char *line) { return strstr(line, "<<") || strstr(line, ">>"); }
+
+// The number that stands for `number` of a line in that form; false: it has none. The number of a shift is
+// one of the text only if that shifts: `/ 4 % 2` has a shift by 2, too.
+static bool form_of(const PtxInstruction *in, int form, long number, const char *line, long *as) {
     const bool is_shift = opcode_is(in, "shl") || opcode_is(in, "shr"), is_and = opcode_is(in, "and");
     switch (form) {
-    case AS_IT_IS: *as = number; return true;
+    case AS_IT_IS: *as = number; return !is_shift || says_shift(line);
     case AS_SHIFT: *as = bits_below(number); return is_shift && is_power_of_two(number) && number > 1;
     case ROUNDING:
         *as = 32 - bits_below(number);
@@ -112,12 +115,12 @@ static bool form_of(const PtxInstruction *in, int form, long number, long *as) {
 }
 
 // The number and the form that a line says of what an instruction has; false: it says none.
-static bool find_form(const PtxInstruction *in, long number, const Said said[SAID], int count, int *which,
-                      int *form) {
+static bool find_form(const PtxInstruction *in, long number, const char *line, const Said said[SAID],
+                      int count, int *which, int *form) {
     for (*form = 0; *form < FORMS; (*form)++) {
         for (*which = 0; *which < count; (*which)++) {
             long as;
-            if (form_of(in, *form, said[*which].value, &as) && as == number) return true;
+            if (form_of(in, *form, said[*which].value, line, &as) && as == number) return true;
         }
     }
     return false;
@@ -167,7 +170,7 @@ static void propose_others(const Constants *constants, int source, int at, const
     for (int k = 0; k < count; k++) {
         char text[32], changed[400], words[sizeof(Change){0}.words];
         long as;
-        if (others[k] == said->value || others[k] < 0 || !form_of(in, form, others[k], &as)) continue;
+        if (others[k] == said->value || others[k] < 0 || !form_of(in, form, others[k], line, &as)) continue;
         snprintf(text, sizeof text, "%ld", as);
         with_operand(in, operand, text, changed, sizeof changed);
         snprintf(words, sizeof words,
@@ -187,7 +190,8 @@ static void propose_at_home(const Constants *constants, int at, const PtxInstruc
     for (int o = 1; o < in->operand_count; o++) {
         long number;
         int which, form;
-        if (!whole_number(in->operands[o], &number) || !find_form(in, number, said, count, &which, &form) ||
+        if (!whole_number(in->operands[o], &number) ||
+            !find_form(in, number, line, said, count, &which, &form) ||
             (constants->is_single && said[which].times < 2))
             continue;
         propose_others(constants, constants->kernel->lines->lines[at].source, at, in, o, line, &said[which],
@@ -227,7 +231,8 @@ static int line_elsewhere(const Constants *constants, const SaidLine lines[], in
             for (int s = 0; s < lines[l].count; s++) {
                 long as;
                 const Said *said = &lines[l].said[s];
-                if (said->value < LEAST || !form_of(in, form, said->value, &as) || as != number) continue;
+                if (said->value < LEAST || !form_of(in, form, said->value, lines[l].text, &as) || as != number)
+                    continue;
                 if (only || l == constants->kernel->lines->lines[at].source) return 0;
                 only = l;
                 *found = said;

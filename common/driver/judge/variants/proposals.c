@@ -542,14 +542,22 @@ static void propose_dimensions(const Proposer *proposer, int at) {
 
 // ---- Terms and conditions ---------------------------------------------------------------------------------
 
-// The index that the bracket at `open` holds, with a term that it may lack.
-static void propose_terms(const Proposer *proposer, int first, int last) {
+// A whole number from `first` to `last`, as an index, with a term that it may lack. `adds`: a variable too.
+static void propose_terms(const Proposer *proposer, int first, int last, bool adds) {
     const Code *code = proposer->code;
-    static const char *const terms[] = {"+ threadIdx.x", "+ blockIdx.x * blockDim.x",
-                                        "+ 1",           "- 1",
-                                        "* blockDim.x",  "% 32",
-                                        "* 32",          "/ 32",
-                                        "* 2",           "* gridDim.x"};
+    static const char *const terms[] = {"+ threadIdx.x",
+                                        "+ blockIdx.x * blockDim.x",
+                                        "+ 1",
+                                        "- 1",
+                                        "* blockDim.x",
+                                        "% 32",
+                                        "* 32",
+                                        "/ 32",
+                                        "* 2",
+                                        "* gridDim.x",
+                                        "* 4",
+                                        "/ 4",
+                                        "* (blockDim.x / 32)"};
     char *was = text_of(proposer, first, last, 0, 0, NULL), name[64];
     for (size_t t = 0; was && t < sizeof terms / sizeof terms[0]; t++) {
         Text now = {0};
@@ -557,7 +565,7 @@ static void propose_terms(const Proposer *proposer, int first, int last) {
         replace(proposer, CHANGE_EXPRESSION, t < 4 ? USUAL : RARE, first, last, text_chars(&now));
         text_free(&now);
     }
-    for (int v = 0; was && v < code->variable_count; v++) {
+    for (int v = 0; was && adds && v < code->variable_count; v++) {
         const Variable *other = &code->variables[v];
         if (first < other->from || first >= other->to || !is_whole_type(other->type) || other->dimensions > 0)
             continue;
@@ -570,6 +578,44 @@ static void propose_terms(const Proposer *proposer, int first, int last) {
         }
     }
     free(was);
+}
+
+// What the whole numbers of a function start from.
+static void propose_terms_of_starts(const Proposer *proposer, int function) {
+    const Code *code = proposer->code;
+    for (int v = 0; v < code->variable_count; v++) {
+        const Variable *variable = &code->variables[v];
+        const int start = variable->name + 2;
+        if (variable->function != function || !is_whole_type(variable->type) || variable->dimensions > 0 ||
+            !token_is(&code->tokens, start - 1, "=") || !code->is_open[start])
+            continue;
+        int last = start;
+        while (code->is_open[last + 1] && !token_is(&code->tokens, last + 1, ",")) {
+            last++;
+            if (token_is(&code->tokens, last, "(") && code->tokens.all[last].partner > last)
+                last = code->tokens.all[last].partner;
+        }
+        propose_terms(proposer, start, last, false);
+    }
+}
+
+// The two indices of an access of an array of arrays, exchanged.
+static void propose_exchanged_indices(const Proposer *proposer, int at) {
+    const Code *code = proposer->code;
+    const int close = code->tokens.all[at].partner, open = close + 1;
+    if (!token_is(&code->tokens, at, "[") || close <= at + 1 || !token_is(&code->tokens, open, "[")) return;
+    const int end = code->tokens.all[open].partner;
+    if (end <= open + 1) return;
+    char *one = text_of(proposer, at + 1, close - 1, 0, 0, NULL),
+         *other = text_of(proposer, open + 1, end - 1, 0, 0, NULL);
+    if (one && other) {
+        Text text = {0};
+        text_printf(&text, "[%s][%s]", other, one);
+        replace(proposer, CHANGE_EXPRESSION, LIKELY, at, end, text_chars(&text));
+        text_free(&text);
+    }
+    free(one);
+    free(other);
 }
 
 // Comparisons of a function, as texts that other conditions of it may lack.
@@ -801,6 +847,63 @@ static void propose_statements(const Proposer *proposer, const Statement *statem
     free(was);
 }
 
+// A loop in place of a condition: a thread takes further elements.
+static void propose_loops(const Proposer *proposer, const Statement *statement) {
+    const Code *code = proposer->code;
+    const int open = statement->first + 1, close = code->tokens.all[open].partner;
+    const Variable *variable = code_variable(code, open + 1);
+    if (!token_is(&code->tokens, open, "(") || close < open || !variable || variable->is_const ||
+        !is_whole_type(variable->type) || !token_is_one_of(&code->tokens, open + 2, "< <="))
+        return;
+    static const char *const steps[] = {"gridDim.x * blockDim.x", "blockDim.x", "32"};
+    char *condition = text_of(proposer, open + 1, close - 1, 0, 0, NULL),
+         *body = text_of(proposer, close + 1, statement->last, 0, 0, NULL), name[64], words[192];
+    name_of(proposer, variable, name, sizeof name);
+    for (size_t k = 0; condition && body && k < sizeof steps / sizeof steps[0]; k++) {
+        Text text = {0};
+        text_printf(&text, "for (; %s; %s += %s) %s", condition, name, steps[k], body);
+        snprintf(words, sizeof words, "for (; %.60s; %s += %s) instead of if (%.60s) in", condition, name,
+                 steps[k], condition);
+        instead_of(proposer, CHANGE_CONDITION, USUAL, statement, text_chars(&text), words);
+        text_free(&text);
+    }
+    free(condition);
+    free(body);
+}
+
+// Two variables of a statement, exchanged.
+static void propose_exchanged_names(const Proposer *proposer, const Statement *statement) {
+    enum { PAIRS = 12 };
+    const Code *code = proposer->code;
+    int pairs = 0;
+    for (int i = statement->first; i < statement->last; i++) {
+        const Variable *one = code->is_open[i] ? code_variable(code, i) : NULL;
+        for (int j = i + 1; one && j < statement->last && pairs < PAIRS; j++) {
+            const Variable *other = code->is_open[j] ? code_variable(code, j) : NULL;
+            char first_name[64], second_name[64];
+            int first, last, second_first, second_last;
+            if (!other || other == one || is_assigned(code, i) || is_assigned(code, j) ||
+                !may_stand_for(one, other) || i < other->from)
+                continue;
+            name_of(proposer, one, first_name, sizeof first_name);
+            name_of(proposer, other, second_name, sizeof second_name);
+            find_unit(code, i, i, &first, &last);
+            find_unit(code, j, j, &second_first, &second_last);
+            if (last >= second_first) continue; // in one expression: the order of its operands
+            Variant *variant = add(proposer, CHANGE_EXCHANGED, i, USUAL);
+            if (variant)
+                snprintf(variant->words, sizeof variant->words, "%s and %s exchanged in line %d", first_name,
+                         second_name, variant->line);
+            edit(proposer, variant, EDIT_EXPRESSION, begin_of(proposer, first), end_of(proposer, last),
+                 text_of(proposer, first, last, i, i, second_name));
+            edit(proposer, variant, EDIT_EXPRESSION, begin_of(proposer, second_first),
+                 end_of(proposer, second_last),
+                 text_of(proposer, second_first, second_last, j, j, first_name));
+            pairs++;
+        }
+    }
+}
+
 // How far a loop moves in a round.
 static void propose_steps(const Proposer *proposer, const Statement *loop) {
     const Code *code = proposer->code;
@@ -881,8 +984,9 @@ static void propose_at(const Proposer *proposer, int at) {
         propose_operands(proposer, at);
         propose_readings(proposer, at);
     }
+    propose_exchanged_indices(proposer, at);
     if (token_is(&code->tokens, at, "[") && token->partner > at + 1)
-        propose_terms(proposer, at + 1, token->partner - 1);
+        propose_terms(proposer, at + 1, token->partner - 1, true);
 }
 
 static int compare_ranks(const void *left, const void *right) {
@@ -908,11 +1012,18 @@ void variants_propose(const Code *code, const bool functions[], int finding, int
         find_comparisons(&proposer, function, &comparisons);
         for (int at = function->first; at < function->last; at++)
             if (code->is_open[at]) propose_at(&proposer, at);
+        propose_terms_of_starts(&proposer, f);
         for (int s = 0; s < code->statement_count; s++) {
             const Statement *statement = &code->statements[s];
             if (statement->function != f) continue;
             propose_statements(&proposer, statement, &comparisons);
-            if (statement->kind == STATEMENT_IF) propose_conditions(&proposer, statement, &comparisons);
+            if (statement->kind == STATEMENT_IF) {
+                propose_conditions(&proposer, statement, &comparisons);
+                propose_loops(&proposer, statement);
+            }
+            if (statement->kind == STATEMENT_EXPRESSION || statement->kind == STATEMENT_RETURN ||
+                statement->kind == STATEMENT_DECLARATION)
+                propose_exchanged_names(&proposer, statement);
             if (statement->kind == STATEMENT_LOOP) {
                 propose_steps(&proposer, statement);
                 propose_reversed(&proposer, statement);

@@ -74,19 +74,26 @@ static void write_choice(Writer *writer, int first, int last) {
     text_free(&words);
 }
 
-// The edits [first, last) of one place, which those up to `behind` are in.
+// The edits [first, last) of one place, which those up to `behind` are in. If other places have variants with
+// numbers between theirs, each is asked for, and what is there otherwise comes once more.
 static void write_expression(Writer *writer, int first, int last, int behind) {
     const SourceEdit *edit = writer->edits[first].edit;
+    const bool is_range = writer->edits[last - 1].variant - writer->edits[first].variant == last - 1 - first;
     write_words(writer, "(", -1);
     write_choice(writer, first, last);
     write_words(writer, " ? (", -1);
     for (int e = first; e < last; e++) {
         const int variant = writer->edits[e].variant;
         write_words(writer, "\n", variant);
-        if (e + 1 < last) text_printf(writer->text, VARIANT_CHOICE " == %d ? ", variant + 1);
+        if (!is_range || e + 1 < last) text_printf(writer->text, VARIANT_CHOICE " == %d ? ", variant + 1);
         write_words(writer, "(", variant);
         write_words(writer, writer->edits[e].edit->text, variant);
-        write_words(writer, e + 1 < last ? ") :" : "))", variant);
+        write_words(writer, !is_range || e + 1 < last ? ") :" : "))", variant);
+    }
+    if (!is_range) {
+        write_words(writer, "\n(", -1);
+        write_bytes(writer, writer->source + edit->from, (size_t)(edit->to - edit->from), -1);
+        write_words(writer, "))", -1);
     }
     write_words(writer, "\n: (", -1);
     write_range(writer, edit->from, edit->to, last, behind);
