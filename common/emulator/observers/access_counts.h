@@ -4,7 +4,8 @@
 #include "emulator/counters.h"
 #include "emulator/machine/machine.h"
 
-// Adds what one access counts for to `counters`; of one that is retried only what the program's instructions say.
+// Adds what one access counts for to `counters`; of one that is retried only what the program's instructions
+// say.
 void counters_add_access(Counters *counters, const Access *access);
 // Whether ptxas makes a loop of compare-and-swap of an atomic: an addition in shared memory that has no
 // instruction, of floats or of 64 bits. What the loop counts for is in observers/retried.h.

@@ -1,7 +1,7 @@
-// The function vprintf is part of the driver. It reads the format and the strings byte by byte, three loads for
-// each, packs the arguments in local memory, takes a place in the buffer by atomics and writes a record of a
-// fixed number of words. The figures are those of driver 580 on an H200, for formats of up to 40 bytes and up
-// to 6 arguments (tests/hardware_truth/patterns_printf.cu).
+// The function vprintf is part of the driver. It reads the format and the strings byte by byte, three loads
+// for each, packs the arguments in local memory, takes a place in the buffer by atomics and writes a record
+// of a fixed number of words. The figures are those of driver 580 on an H200, for formats of up to 40 bytes
+// and up to 6 arguments (tests/hardware_truth/patterns_printf.cu).
 #include "emulator/observers/printf_counts.h"
 
 enum {

@@ -1,9 +1,10 @@
-// In a round of such a loop every bank lets one lane win, whatever the number of words that are wanted there; where
-// elements have 64 bits each half of a warp has its banks, and a word one winner. Found with single warps on an
-// H200 (tests/hardware_truth/patterns_loops.cu).
+// In a round of such a loop every bank lets one lane win, whatever the number of words that are wanted there;
+// where elements have 64 bits each half of a warp has its banks, and a word one winner. Found with single
+// warps on an H200 (tests/hardware_truth/patterns_loops.cu).
 //
-// Warps that come from one barrier turn together: in a round all read before one of them writes, so that a word
-// has one winner among them, each warp being the first in its turn. That is so if nothing else keeps them apart.
+// Warps that come from one barrier turn together: in a round all read before one of them writes, so that a
+// word has one winner among them, each warp being the first in its turn. That is so if nothing else keeps
+// them apart.
 #include "emulator/observers/retried.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-// What the loops count for that ptxas makes of additions in shared memory: LDS, an addition, ATOMS.CAST.SPIN, and a
-// branch back for the lanes that have not won.
+// What the loops count for that ptxas makes of additions in shared memory: LDS, an addition, ATOMS.CAST.SPIN,
+// and a branch back for the lanes that have not won.
 #pragma once
 
 #include "emulator/counters.h"

@@ -81,6 +81,10 @@ void find_reconvergence(Function *f, Flow *flow) {
         int parent = flow->blocks[b].parent;
         if ((in->kind != KIND_BRANCH && in->kind != KIND_BRANCH_TABLE) || parent < 0 || parent >= flow->count)
             continue;
+        bool is_exit = false; // the lanes that stay have nothing to wait for
+        for (int k = 0; k < flow->blocks[b].successor_count; k++)
+            is_exit = is_exit || leads_away(f, flow, &flow->blocks[b], flow->blocks[b].successors[k]);
+        if (is_exit) continue;
         // Threads that meet only to exit do not wait for each other: a GPU lets each exit where it is,
         // and a barrier that the others still have to pass does not count them.
         const Instruction *meeting = &f->code[flow->blocks[parent].first];
