@@ -113,7 +113,7 @@ void retried_count(Retried *r, const Block *block) {
         if (r->noted[i].is_done || r->noted[i].access.warp->block != block) continue;
         Noted *warps[WARP_SIZE];
         int count = 0;
-        for (int k = i; k < r->count && count < WARP_SIZE; k++) {
+        for (int k = i; k < r->count && count < (int)WARP_SIZE; k++) {
             Noted *n = &r->noted[k];
             if (n->is_done || !belongs_together(n, &r->noted[i])) continue;
             n->is_done = true;
