@@ -148,3 +148,46 @@ def test_redux_takes_one_mask_after_the_other(device: Emulator, mask: str, branc
     groups = "and.b32 %r5, %r1, 24; shl.b32 %r6, %r8, %r5;" if branches else "mov.u32 %r6, %r8;"
     body = f"mov.u32 %r8, {mask}; {groups} redux.sync.max.s32 %r9, %r1, %r6; st.shared.u32 [%r4], %r9;"
     assert shared(device, body).counters["issued_branch_divergent"] == 2 * branches
+
+
+MEETING = """
+.visible .entry k(.param .u64 p) {
+    .reg .pred %p<4>; .reg .b32 %r<8>; .reg .b64 %rd<4>;
+    ld.param.u64 %rd1, [p];
+    mov.u32 %r1, %tid.x;
+    mul.wide.u32 %rd2, %r1, 4;
+    add.s64 %rd3, %rd1, %rd2;
+    mov.u32 %r2, 0;
+    and.b32 %r3, %r1, 1;
+    setp.eq.u32 %p1, %r3, 1;
+head:
+    @%p1 bra apart;
+    st.global.u32 [%rd3], %r2;
+    LEAVE
+apart:
+    st.global.u32 [%rd3+128], %r2;
+    add.u32 %r2, %r2, 1;
+    setp.lt.u32 %p2, %r2, 4;
+    @%p2 bra head;
+    ret;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("leave", "requests"),
+    [
+        pytest.param("", 4 + 4, id="a loop that one branch leaves for the end"),
+        # Lane 0 is gone after its first store, and the others wait for each other as before.
+        pytest.param("setp.eq.u32 %p3, %r1, 0; @%p3 bra done;", 4 + 4, id="a lane leaves"),
+    ],
+)
+def test_lanes_meet_though_others_leave(device: Emulator, leave: str, requests: int) -> None:
+    text = MEETING.replace("LEAVE", leave).replace(
+        "    ret;", "    st.global.u32 [%rd3+256], %r2;\ndone:\n    ret;"
+    )
+    device.load(HEAD + (text if leave else MEETING.replace("LEAVE", "")))
+    out = device.buffer(np.zeros(96, np.uint32), "out")
+    result = device.launch("k", 1, 32, [out], count=True)
+    assert not result.findings
+    assert result.counters["global_st_requests"] == requests + bool(leave)

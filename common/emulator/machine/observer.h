@@ -124,6 +124,12 @@ typedef struct {
     uint32_t threads;        // that wait for an mbarrier
 } MbarrierFacts;
 
+// What a warp printed with one call of printf: of each figure the most of a lane.
+typedef struct {
+    uint32_t format_bytes, strings, string_bytes; // without the zeros at the ends
+    uint32_t arguments, wide_arguments;           // wide: of 8 bytes
+} Printed;
+
 typedef struct Observer {
     // Each may be NULL. `self` is the observer's own state.
     void *self;
@@ -148,6 +154,8 @@ typedef struct Observer {
     // A texture or surface instruction touched these sectors, some perhaps more than once, in so many
     // requests.
     void (*texture)(void *self, const Instruction *in, const uint64_t *sectors, int count, int requests);
+    // The lanes of `mask` have printed.
+    void (*printed)(void *self, const Instruction *in, uint32_t mask, const Printed *what);
 
     // What an mbarrier operation or a bulk copy does to memory, for its order. Loads and stores have no part
     // in it.

@@ -74,6 +74,7 @@ typedef struct {
     const Instruction *in;
     uint64_t list, offset;
     bool is_bad;
+    Printed printed;
 } Arguments;
 
 static uint64_t next_argument(Machine *m, const Warp *w, int lane, Arguments *a, unsigned bytes) {
@@ -81,6 +82,8 @@ static uint64_t next_argument(Machine *m, const Warp *w, int lane, Arguments *a,
     a->offset = (a->offset + bytes - 1) / bytes * bytes;
     if (!read(m, w, lane, a->in, a->list + a->offset, &value, bytes)) a->is_bad = true;
     a->offset += bytes;
+    a->printed.arguments++;
+    a->printed.wide_arguments += bytes == 8;
     return value;
 }
 
@@ -114,6 +117,8 @@ static int convert(Machine *m, const Warp *w, int lane, Arguments *a, const char
             a->is_bad = true;
             return 0;
         }
+        a->printed.strings++;
+        a->printed.string_bytes += (uint32_t)strlen(text);
         snprintf(format, sizeof format, "%ss", spec);
         return snprintf(out, room, format, text);
     default: {
@@ -159,8 +164,10 @@ static const char *read_spec(Machine *m, const Warp *w, int lane, Arguments *a, 
     return q;
 }
 
+static uint32_t greater(uint32_t a, uint32_t b) { return a > b ? a : b; }
+
 static void print_lane(Machine *m, const Warp *w, unsigned lane, const Instruction *in,
-                       uint64_t format_address, uint64_t list) {
+                       uint64_t format_address, uint64_t list, Printed *printed) {
     char format[MAX_STRING], out[2 * MAX_STRING];
     Arguments arguments = {.in = in, .list = list};
     if (!read_string(m, w, (int)lane, in, format_address, format)) {
@@ -200,6 +207,27 @@ static void print_lane(Machine *m, const Warp *w, unsigned lane, const Instructi
             return;
         p = q + 1;
     }
+    const Printed *lanes = &arguments.printed;
+    *printed = (Printed){.format_bytes = greater(printed->format_bytes, (uint32_t)strlen(format)),
+                         .strings = greater(printed->strings, lanes->strings),
+                         .string_bytes = greater(printed->string_bytes, lanes->string_bytes),
+                         .arguments = greater(printed->arguments, lanes->arguments),
+                         .wide_arguments = greater(printed->wide_arguments, lanes->wide_arguments)};
+}
+
+// vprintf(format, arguments)
+static void print(Machine *m, const Warp *w, const Fragment *f, const Instruction *in, uint32_t mask) {
+    const CallDetail *detail = in->detail;
+    Printed printed = {0};
+    FOR_LANES(lane, mask) {
+        print_lane(m, w, lane, in, argument(f, detail, 0, lane), argument(f, detail, 1, lane), &printed);
+        if (m->stopped) return;
+        const int32_t result = 0;
+        if (detail->result_count == 1 && detail->results[0].bytes == 4)
+            memcpy(f->frame->registers + detail->results[0].offset + (size_t)lane * 4, &result, 4);
+    }
+    for (int i = 0; i < m->observer_count; i++)
+        if (m->observers[i].printed) m->observers[i].printed(m->observers[i].self, in, mask, &printed);
 }
 
 // void *malloc(size_t) and void free(void *)
@@ -262,11 +290,5 @@ void execute_syscall(Machine *m, Warp *w, Fragment *f, const Instruction *in, ui
         report(m, FINDING_ASSERT, w, (int)lane, in, "failed the assertion `%.200s`", message);
         return;
     }
-    FOR_LANES(lane, mask) {
-        print_lane(m, w, lane, in, argument(f, detail, 0, lane), argument(f, detail, 1, lane));
-        if (m->stopped) return;
-        int32_t printed = 0;
-        if (detail->result_count == 1 && detail->results[0].bytes == 4)
-            memcpy(f->frame->registers + detail->results[0].offset + (size_t)lane * 4, &printed, 4);
-    }
+    print(m, w, f, in, mask);
 }

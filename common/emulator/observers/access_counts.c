@@ -167,6 +167,14 @@ static uint32_t atomic_wavefronts(const Access *a) {
     return in->operation == ATOMIC_CAS ? 2 * total : total;
 }
 
+bool is_retried(const Access *a) {
+    const Instruction *in = a->in;
+    const bool is_atomic = a->kind == ACCESS_ATOMIC || a->kind == ACCESS_REDUCTION;
+    const bool has_no_instruction = in->type == PTX_F32 || in->type == PTX_F64 || a->bytes == 8;
+    return is_atomic && in->operation == ATOMIC_ADD && has_no_instruction && in->elements == 1 &&
+           a->memory->space == PTX_SPACE_SHARED && block_of_memory(a->memory) == a->warp->block;
+}
+
 // What ptxas makes of a load or store of which Instruction.merged_bytes says that it stands for several.
 static Access whole_of(const Access *a, uint64_t offsets[WARP_SIZE]) {
     Access whole = *a;
@@ -280,10 +288,11 @@ static void count_shared(Counters *c, const Access *a) {
         break;
     default:
         c->shared_atom += a->first;
+        note_lanes(c, a);
+        if (is_retried(a)) break; // counted by observers/retried.c
         c->issued_shared_atom += a->first;
         leader = gathered(a);
         c->shared_atom_wavefronts += atomic_wavefronts(&leader);
-        note_lanes(c, a);
         break;
     }
 }
@@ -307,6 +316,14 @@ static void count_local(Counters *c, const Access *a) {
         c->local_st_requests += a->first ? words : 0;
         c->local_st_sectors += count;
     }
+}
+
+void counters_add_shared_load(Counters *c, const Access *a) {
+    uint32_t least;
+    const uint32_t wavefronts = wavefronts_of(a, &least);
+    c->issued_shared_ld++;
+    c->shared_ld_wavefronts += wavefronts;
+    c->shared_ld_conflicts += wavefronts - least;
 }
 
 void counters_add_access(Counters *c, const Access *a) {

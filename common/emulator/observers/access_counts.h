@@ -4,8 +4,14 @@
 #include "emulator/counters.h"
 #include "emulator/machine/machine.h"
 
-// Adds what one access counts for to `counters`.
+// Adds what one access counts for to `counters`; of one that is retried only what the program's instructions
+// say.
 void counters_add_access(Counters *counters, const Access *access);
+// Whether ptxas makes a loop of compare-and-swap of an atomic: an addition in shared memory that has no
+// instruction, of floats or of 64 bits. What the loop counts for is in observers/retried.h.
+bool is_retried(const Access *access);
+// Adds what an LDS of the machine code counts for that no instruction of the PTX is.
+void counters_add_shared_load(Counters *counters, const Access *access);
 // Whether an atomic on shared memory is ptxas's ATOMS.POPC.INC, which serves all lanes on one word at once.
 bool is_increment(const Access *access);
 // Wavefronts of one access to shared memory.

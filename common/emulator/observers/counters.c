@@ -5,16 +5,20 @@
 
 #include "emulator/machine/sync.h"
 #include "emulator/observers/access_counts.h"
+#include "emulator/observers/printf_counts.h"
+#include "emulator/observers/retried.h"
 
 struct Counting {
     Machine *machine;
     Counters *counts; // of each instruction, by number: what its accesses count for, and at the end the rest
     Tally *tally;     // likewise, by the machine
+    Retried *retried;
 };
 
 static void count_access(void *self, const Access *access) {
     Counting *c = self;
     counters_add_access(&c->counts[access->in->number], access);
+    if (is_retried(access)) retried_note(c->retried, access);
 }
 
 static int compare_sectors(const void *a, const void *b) {
@@ -32,8 +36,14 @@ static void count_texture(void *self, const Instruction *in, const uint64_t *sec
     for (int i = 0; i < count; i++) c->counts[in->number].texture_sectors += !i || sorted[i] != sorted[i - 1];
 }
 
-static void count_partial_barrier(void *self, Block *block, int id) {
+static void count_printed(void *self, const Instruction *in, uint32_t mask, const Printed *what) {
     Counting *c = self;
+    counters_add_printf(&c->counts[in->number], mask, what);
+}
+
+static void count_barrier(void *self, Block *block, int id) {
+    Counting *c = self;
+    retried_count(c->retried, block);
     if (barrier_part(block, id).part == BARRIER_WHOLE) return;
     for (int k = 0; k < block->warp_count; k++) {
         const Warp *w = &block->warps[k];
@@ -44,20 +54,35 @@ static void count_partial_barrier(void *self, Block *block, int id) {
     }
 }
 
+static void count_end(void *self, Block *block) {
+    Counting *c = self;
+    retried_count(c->retried, block);
+}
+
+static void counting_free(Counting *c) {
+    retried_free(c->retried);
+    free(c->counts);
+    free(c->tally);
+    free(c);
+}
+
 Counting *counting_new(Machine *m, Observer *observer) {
     size_t count = (size_t)m->program->instruction_count + 1;
     Counting *c = calloc(1, sizeof *c);
     if (!c) return NULL;
-    *c = (Counting){m, calloc(count, sizeof *c->counts), calloc(count, sizeof *c->tally)};
-    if (!c->counts || !c->tally) {
-        free(c->counts);
-        free(c->tally);
-        free(c);
+    *c = (Counting){m, calloc(count, sizeof *c->counts), calloc(count, sizeof *c->tally), NULL};
+    c->retried = c->counts ? retried_new(c->counts) : NULL;
+    if (!c->tally || !c->retried) {
+        counting_free(c);
         return NULL;
     }
     m->tally = c->tally;
-    *observer = (Observer){
-        .self = c, .access = count_access, .barrier = count_partial_barrier, .texture = count_texture};
+    *observer = (Observer){.self = c,
+                           .access = count_access,
+                           .barrier = count_barrier,
+                           .texture = count_texture,
+                           .printed = count_printed,
+                           .block_end = count_end};
     return c;
 }
 
@@ -145,10 +170,9 @@ static bool gather(const Counting *c, EmulatorResult *result) {
 }
 
 bool counting_finish(Counting *c, EmulatorResult *result) {
+    retried_finish(c->retried);
     bool gathered = gather(c, result);
     c->machine->tally = NULL;
-    free(c->counts);
-    free(c->tally);
-    free(c);
+    counting_free(c);
     return gathered;
 }

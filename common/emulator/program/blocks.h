@@ -12,6 +12,7 @@ typedef struct {
     int order;  // of find_reconvergence(): in reverse postorder of the reversed graph; -1: never reaches the
                 // exit
     int parent; // likewise: immediate post-dominator as a block number
+    bool drops_exits; // likewise: its branches to the end of the kernel count as no ways
 } FlowBlock;
 
 typedef struct {

@@ -6,10 +6,23 @@
 
 #include <stdlib.h>
 
+// A branch to the end of the kernel is an exit under a predicate: the lanes that take it are gone, and the
+// others meet where they would if it were not there.
+static bool leads_away(const Function *f, const Flow *flow, const FlowBlock *from, int to) {
+    const Instruction *last = &f->code[from->last];
+    if (!from->drops_exits || from->successor_count < 2 || last->kind == KIND_BRANCH_TABLE) return false;
+    if (to == flow->count) return last->kind == KIND_EXIT;
+    const Instruction *first = &f->code[flow->blocks[to].first];
+    return first->kind == KIND_EXIT && first->guard < 0;
+}
+
 // Numbers the blocks that reach the exit, the exit last (postorder of the reversed graph); returns how many.
-static int number_blocks(Flow *flow) {
+static int number_blocks(const Function *f, Flow *flow) {
     int count = 0, depth = 0;
-    for (int b = 0; b <= flow->count; b++) flow->blocks[b].order = -1;
+    for (int b = 0; b <= flow->count; b++) {
+        flow->blocks[b].order = -1;
+        flow->next_child[b] = 0;
+    }
     flow->stack[depth++] = flow->count;
     flow->blocks[flow->count].order = -2; // on the stack
     while (depth) {
@@ -17,7 +30,7 @@ static int number_blocks(Flow *flow) {
         FlowBlock *block = &flow->blocks[b];
         if (flow->next_child[b] < block->predecessor_count) {
             int p = block->predecessors[flow->next_child[b]++];
-            if (flow->blocks[p].order == -1) {
+            if (flow->blocks[p].order == -1 && !leads_away(f, flow, &flow->blocks[p], b)) {
                 flow->blocks[p].order = -2;
                 flow->stack[depth++] = p;
             }
@@ -39,7 +52,11 @@ static int common_parent(const Flow *flow, int a, int b) {
 }
 
 void find_reconvergence(Function *f, Flow *flow) {
-    int reaching = number_blocks(flow);
+    for (int b = 0; b < flow->count; b++) flow->blocks[b].drops_exits = true;
+    number_blocks(f, flow);
+    // A loop that nothing else leaves keeps its exits.
+    for (int b = 0; b < flow->count; b++) flow->blocks[b].drops_exits = flow->blocks[b].order >= 0;
+    int reaching = number_blocks(f, flow);
     for (int b = 0; b <= flow->count; b++) flow->blocks[b].parent = -1;
     flow->blocks[flow->count].parent = flow->count;
     for (bool changed = true; changed;) {
@@ -49,6 +66,7 @@ void find_reconvergence(Function *f, Flow *flow) {
             int parent = -1;
             for (int k = 0; k < block->successor_count; k++) {
                 int s = block->successors[k];
+                if (leads_away(f, flow, block, s)) continue;
                 if (flow->blocks[s].parent < 0) continue; // not known yet, or never reaches the exit
                 parent = parent < 0 ? s : common_parent(flow, parent, s);
             }
@@ -63,6 +81,10 @@ void find_reconvergence(Function *f, Flow *flow) {
         int parent = flow->blocks[b].parent;
         if ((in->kind != KIND_BRANCH && in->kind != KIND_BRANCH_TABLE) || parent < 0 || parent >= flow->count)
             continue;
+        bool is_exit = false; // the lanes that stay have nothing to wait for
+        for (int k = 0; k < flow->blocks[b].successor_count; k++)
+            is_exit = is_exit || leads_away(f, flow, &flow->blocks[b], flow->blocks[b].successors[k]);
+        if (is_exit) continue;
         // Threads that meet only to exit do not wait for each other: a GPU lets each exit where it is,
         // and a barrier that the others still have to pass does not count them.
         const Instruction *meeting = &f->code[flow->blocks[parent].first];
