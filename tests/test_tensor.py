@@ -203,3 +203,33 @@ def test_named_rounding_of_f64(form: Form) -> None:
     given = tensor.operands(form, NEAR_ONE, TILES)
     assert ".m8n8k4.rn.f64" in named.text
     assert np.array_equal(tensor.emulated(named, given), tensor.emulated(form, given))
+
+
+FACTORS_OF_16_BITS = [f for f in MMA if f.types[0] in ("F16", "BF16") and "m8n8k4" not in f.text]
+FLIP = ".reg .b32 own; .reg .pred is_one; mov.u32 own, %tid.x; setp.eq.u32 is_one, own, 13;"
+
+
+@pytest.mark.parametrize("changed", ["a1", "b0"])
+@pytest.mark.parametrize("form", FACTORS_OF_16_BITS, ids=name_of)
+def test_factors_that_change_in_one_lane(form: Form, changed: str) -> None:
+    """The emulator keeps prepared factors beside their registers: here one lane's bits were others before."""
+    given = tensor.operands(form, NEAR_ONE, TILES)
+    ptx = form.ptx()
+    multiply = next(line for line in ptx.splitlines() if line.startswith(form.text))
+    change = f"@is_one xor.b32 {changed}, {changed}, 0x00010001;"
+    before = "\n".join([FLIP, change, multiply, change, multiply])
+    assert np.array_equal(
+        tensor.emulated(form, given, ptx.replace(multiply, before)), tensor.emulated(form, given)
+    )
+
+
+def test_factors_that_were_of_another_type() -> None:
+    """The same bits of the same registers, first as f16."""
+    form = FORMS["mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32"]
+    given = tensor.operands(form, NEAR_ONE, TILES)
+    ptx = form.ptx()
+    multiply = next(line for line in ptx.splitlines() if line.startswith(form.text))
+    both = multiply.replace("bf16.bf16", "f16.f16") + "\n" + multiply
+    assert np.array_equal(
+        tensor.emulated(form, given, ptx.replace(multiply, both)), tensor.emulated(form, given)
+    )

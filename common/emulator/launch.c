@@ -14,6 +14,7 @@
 #include "emulator/machine/child.h"
 #include "emulator/machine/findings.h"
 #include "emulator/machine/heap.h"
+#include "emulator/machine/matrix.h"
 #include "emulator/machine/resolve.h"
 #include "emulator/machine/schedule.h"
 #include "emulator/machine/undefined.h"
@@ -303,6 +304,7 @@ bool emulator_launch(Emulator *e, const EmulatorKernel *kernel, const EmulatorLa
         free(frame->registers);
     }
     undefined_close(m);
+    matrix_close(m);
     arena_close(&m->arena);
     free(m->param.allocation);
     free(m->shared_variables);

@@ -120,8 +120,8 @@ void matrix_multiply_packed(const MatrixForm *form, const void *a, const void *b
     }
 }
 
-void matrix_multiply(const MatrixForm *form, const MatrixRegisters *registers) {
-    if (matrix_multiply_fragments(form, registers)) return;
+void matrix_multiply(const MatrixForm *form, const MatrixRegisters *registers, MatrixFactors *factors) {
+    if (matrix_multiply_fragments(form, registers, factors)) return;
     // Every element that the form has is in a fragment.
     _Alignas(64) unsigned char a[MATRIX_BYTES], b[MATRIX_BYTES], c[MATRIX_BYTES], d[MATRIX_BYTES];
     gather(&form->a, registers->a, a);

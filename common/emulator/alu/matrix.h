@@ -89,17 +89,24 @@ enum { GROUP_ROWS = 16, GROUP_COLUMNS = 32 };
 
 enum { MATRIX_BYTES = 2048 }; // of the largest operand
 
-// Registers of 32 lanes each.
+// Registers of 32 lanes each: as many as the form has. NULL in d: that one is not wanted.
 typedef struct {
-    const void *a[FRAGMENT_REGISTERS], *b[FRAGMENT_REGISTERS], *c[FRAGMENT_REGISTERS];
-    void *d[FRAGMENT_REGISTERS];
+    const void *const *a, *const *b, *const *c;
+    void *const *d;
 } MatrixRegisters;
 
-void matrix_multiply(const MatrixForm *form, const MatrixRegisters *registers);
+// Factors of multiplications in the form in which they are multiplied, beside the words of the registers that
+// they were made from: most are in several multiplications, one soon after the other.
+typedef struct MatrixFactors MatrixFactors;
+MatrixFactors *matrix_factors_new(void); // NULL: there is no memory
+void matrix_factors_free(MatrixFactors *factors);
+
+void matrix_multiply(const MatrixForm *form, const MatrixRegisters *registers, MatrixFactors *factors);
 
 // Of 16- and 19-bit floats, as they lie in the registers. False, and nothing is done: of another form, or
-// there are infinities or NaNs.
-bool matrix_multiply_fragments(const MatrixForm *form, const MatrixRegisters *registers);
+// there are infinities or NaNs. matrix_registers.c.
+bool matrix_multiply_fragments(const MatrixForm *form, const MatrixRegisters *registers,
+                               MatrixFactors *factors);
 // The same of packed matrices.
 void matrix_multiply_packed(const MatrixForm *form, const void *a, const void *b, const void *c, void *d);
 // Of floats, as tensor cores compute it; matrix_float.c.

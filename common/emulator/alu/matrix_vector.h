@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#if defined __AVX512F__ && defined __AVX512BW__
+#if defined __AVX512F__ && defined __AVX512BW__ && defined __AVX512DQ__
 #include <immintrin.h>
 #define WIDTH 512
 #elif defined __AVX2__
@@ -57,6 +57,17 @@ INLINE bool has_any(Ints x) {
     return !_mm256_testz_si256((__m256i)x, (__m256i)x);
 #else
     return (x[0] | x[1] | x[2] | x[3]) != 0;
+#endif
+}
+
+// Rounds towards zero.
+INLINE Floats towards_zero(Ints x) {
+#if WIDTH == 512
+    return (Floats)_mm512_cvt_roundepi32_ps((__m512i)x, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
+#else
+    const Floats near = __builtin_convertvector(x, Floats);
+    const Ints excess = __builtin_convertvector(near, Ints) - x;
+    return (Floats)((Ints)near + ((excess != 0) & ((excess ^ x) >= 0)));
 #endif
 }
 

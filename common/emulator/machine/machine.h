@@ -310,7 +310,8 @@ struct Machine {
     bool out_of_memory;
     bool follows_undefined; // undefined values, from memory into registers and from there to their use
     UndefinedOrigins *origins;
-    struct Children *children; // child.h; NULL until a thread prepares a launch
+    struct MatrixFactors *factors; // alu/matrix.h; NULL until there is one
+    struct Children *children;     // child.h; NULL until a thread prepares a launch
 };
 
 // Runs the statement that follows for every lane in `mask`, the lowest first.

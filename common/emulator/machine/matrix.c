@@ -35,24 +35,28 @@ void matrix_take(const Gathering *g, int k, unsigned width, const void *values) 
 }
 
 static void multiply(Machine *m, Warp *w, const Gathering *g) {
-    const MatrixForm *form = g->parts[0].in->detail;
-    const MatrixFragment *of[] = {&form->a, &form->b, &form->c};
-    MatrixRegisters registers; // as many of each as the form has
-    const void **to[] = {registers.a, registers.b, registers.c};
-    LaneValues room[3 * FRAGMENT_REGISTERS], results[FRAGMENT_REGISTERS];
-    for (int which = 0, k = 0; which < 3; which++)
-        for (int r = 0; r < of[which]->registers; r++, k++)
-            to[which][r] = matrix_given(g, k, of[which]->width, room[k]);
-    const bool is_direct = g->lanes == FULL_MASK && g->count == 1;
-    for (int r = 0; r < form->d.registers; r++) {
-        const int32_t offset = operands_of(&g->parts[0])->dst[r];
-        registers.d[r] = !is_direct    ? (void *)results[r]
-                         : offset >= 0 ? (void *)(g->parts[0].fragment->frame->registers + offset)
-                                       : NULL;
+    if (!m->factors && !(m->factors = matrix_factors_new())) {
+        m->out_of_memory = m->stopped = true;
+        return;
     }
+    const MatrixForm *form = g->parts[0].in->detail;
+    const int of_a = form->a.registers, of_b = form->b.registers, of_d = form->d.registers;
+    const void *given[3 * FRAGMENT_REGISTERS];
+    void *taken[FRAGMENT_REGISTERS];
+    LaneValues room[3 * FRAGMENT_REGISTERS], results[FRAGMENT_REGISTERS];
+    for (int k = 0; k < operands_of(&g->parts[0])->src_count; k++)
+        given[k] = matrix_given(g, k, form->a.width, room[k]); // that of all operands
+    const bool is_direct = g->lanes == FULL_MASK && g->count == 1;
+    for (int r = 0; r < of_d; r++) {
+        const int32_t offset = operands_of(&g->parts[0])->dst[r];
+        taken[r] = !is_direct    ? (void *)results[r]
+                   : offset >= 0 ? (void *)(g->parts[0].fragment->frame->registers + offset)
+                                 : NULL;
+    }
+    const MatrixRegisters registers = {given, given + of_a, given + of_a + of_b, taken};
     undefined_multiply(m, w, g);
-    matrix_multiply(form, &registers);
-    for (int r = 0; r < form->d.registers && !is_direct; r++) matrix_take(g, r, form->d.width, results[r]);
+    matrix_multiply(form, &registers, m->factors);
+    for (int r = 0; r < of_d && !is_direct; r++) matrix_take(g, r, form->d.width, results[r]);
 }
 
 enum { HALVES = 2 * WARP_SIZE }; // of a register
@@ -127,3 +131,5 @@ void matrix_exchange(Machine *m, Warp *w, const Gathering *g) {
     else
         move(m, w, g);
 }
+
+void matrix_close(Machine *m) { matrix_factors_free(m->factors); }

@@ -6,6 +6,9 @@
 // KIND_MMA and KIND_MATRIX_MOVE, by the lanes of `gathering`.
 void matrix_exchange(Machine *machine, Warp *warp, const Gathering *gathering);
 
+// Frees what the machine keeps for the first.
+void matrix_close(Machine *machine);
+
 // Source `k` of all lanes: 32 of `width` bytes. Lanes that meet at several places have it in several
 // registers: copied to `room`.
 typedef uint64_t LaneValues[WARP_SIZE];

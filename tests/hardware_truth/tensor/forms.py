@@ -183,11 +183,11 @@ def hash_of(words: np.ndarray) -> int:
     )
 
 
-def emulated(form: Form, given: list[np.ndarray]) -> np.ndarray:
-    """The emulator's results for these operands, as words [tile][word]."""
+def emulated(form: Form, given: list[np.ndarray], ptx: str = "") -> np.ndarray:
+    """The emulator's results for these operands, as words [tile][word]; `ptx`: in place of the form's."""
     tiles = len(given[0])
     with Emulator() as e:
-        e.load(form.ptx())
+        e.load(ptx or form.ptx())
         buffers = [e.buffer(x, name) for x, name in zip(given, "abc", strict=True)]
         out = e.buffer(np.zeros((tiles, form.out), form.dtype), "d")
         result = e.launch("tile", tiles, 32, [*buffers, out], checks=0)

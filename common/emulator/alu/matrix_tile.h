@@ -1,0 +1,69 @@
+// Products of tiles of 16 rows and 8 columns, of floats of 16 and 19 bits as they lie in the registers of a
+// warp. Internal to matrix_*.c.
+//
+// A vector is a part of a register: rows of a, columns of b, or of rows of c the even or the odd columns. Of
+// 16-bit elements two that are neighbours in k, or of c in a row, share a word.
+#pragma once
+
+#include "emulator/alu/matrix_block.h"
+
+// A register has eight rows.
+enum { TILE_ROWS = 16, TILE_K = 16, TILE_BLOCKS = TILE_ROWS / ROWS, PARTS = 8 / ROWS };
+
+#if WIDTH == 512
+// Doubles, and what is known of them in bytes: matrix_tile_512.c. A byte is there for each sum of eight rows,
+// those of even columns first.
+typedef struct {
+    _Alignas(64) double value[TILE_K][TILE_ROWS];
+    uint8_t exponents[2][TILE_K][32], lowest_bits[2][TILE_K][32]; // of even, and again of odd columns
+    int top;                                                      // the largest exponent
+    int least_bit; // of lowest_bits; less than 0: bytes may be larger than what they stand for
+} TileRows;
+typedef struct {
+    _Alignas(64) double value[TILE_K][COLUMNS];
+    uint8_t exponents[TILE_K][64], lowest_bits[TILE_K][64];
+    int top, least_bit;
+} TileColumns;
+#else
+typedef struct {
+    RowBlock blocks[TILE_BLOCKS];
+} TileRows;
+typedef struct {
+    ColumnBlock block;
+} TileColumns;
+#endif
+
+// From `count` registers, whose elements of k come in `steps`. False: one of them is infinite or NaN.
+bool tile_rows(TileRows *to, MatrixType type, const void *const *registers, int count, int steps);
+bool tile_columns(TileColumns *to, MatrixType type, const void *const *registers, int count, int steps);
+// d = the products, and c. False: that cannot be done here.
+bool tile_multiply(const Summing *how, const TileRows *rows, const TileColumns *columns,
+                   const Block c[TILE_BLOCKS], Block d[TILE_BLOCKS]);
+
+// ---- Vectors ----------------------------------------------------------------------------------------------
+
+INLINE Floats low_halves(MatrixType type, Ints words) {
+    if (type == MATRIX_BF16) return (Floats)(words << 16);
+    const Ints magnitude = (words & 0x7fff) << 13, is_special = magnitude >= 0x7c00 << 13;
+    const Ints finite = (Ints)((Floats)magnitude * 0x1p112f);
+    return (Floats)((words & 0x8000) << 16 | chosen(is_special, magnitude | 0x7f800000, finite));
+}
+INLINE Floats high_halves(MatrixType type, Ints words) {
+    if (type == MATRIX_BF16) return (Floats)(words & ~0xffff);
+    return low_halves(type, (words >> 16) & 0xffff);
+}
+
+INLINE Ints vector_of(const void *register_, int part) {
+    return ints_at((const unsigned char *)register_ + part * (int)sizeof(Ints));
+}
+
+// STEP elements of k, in two vectors. `next`: the register with the second half of tf32; NULL: that is zeros.
+typedef struct {
+    Floats first, second;
+} Elements;
+INLINE Elements elements_of(MatrixType type, const void *register_, const void *next, int part) {
+    const Ints words = vector_of(register_, part);
+    if (type != MATRIX_TF32) return (Elements){low_halves(type, words), high_halves(type, words)};
+    return (Elements){(Floats)(words & ~0x1fff),
+                      next ? (Floats)(vector_of(next, part) & ~0x1fff) : (Floats){0}};
+}
