@@ -857,7 +857,7 @@ static void propose_loops(const Proposer *proposer, const Statement *statement) 
         return;
     static const char *const steps[] = {"gridDim.x * blockDim.x", "blockDim.x", "32"};
     char *condition = text_of(proposer, open + 1, close - 1, 0, 0, NULL),
-         *body = text_of(proposer, close + 1, statement->last, 0, 0, NULL), name[64], words[192];
+         *body = text_of(proposer, close + 1, statement->last, 0, 0, NULL), name[64], words[256];
     name_of(proposer, variable, name, sizeof name);
     for (size_t k = 0; condition && body && k < sizeof steps / sizeof steps[0]; k++) {
         Text text = {0};
