@@ -7,9 +7,9 @@
 
 typedef struct VariantSearch VariantSearch;
 
-// The search for the failure that `of` is about. NULL: the source or the compiler is not known, or memory
+// The search for the failure that `search` is about. NULL: the source or the compiler is not known, or memory
 // runs out. `of` must outlive it; release with variant_search_free().
-VariantSearch *variant_search_new(const Search *of);
+VariantSearch *variant_search_new(const Search *search);
 // Begins to compile, beside this process.
 void variant_search_begin(VariantSearch *of);
 
