@@ -8,7 +8,7 @@
 typedef struct VariantSearch VariantSearch;
 
 // The search for the failure that `search` is about. NULL: the source or the compiler is not known, or memory
-// runs out. `of` must outlive it; release with variant_search_free().
+// runs out. `search` must outlive it; release with variant_search_free().
 VariantSearch *variant_search_new(const Search *search);
 // Begins to compile, beside this process.
 void variant_search_begin(VariantSearch *of);
