@@ -334,26 +334,27 @@ void variant_search_free(VariantSearch *of) {
     free(of);
 }
 
-VariantSearch *variant_search_new(const Search *of) {
-    const Subjects *subjects = of->ptx.judge->subjects;
-    if (!subjects->source_text || !subjects->variants_folder[0] || of->smallest.is_large) return NULL;
-    VariantSearch *search = calloc(1, sizeof *search);
-    if (!search) return NULL;
-    search->search = (Search){.ptx = {.judge = of->ptx.judge, .image = of->ptx.image, .task = of->ptx.task},
-                              .smallest = of->smallest,
-                              .largest = of->largest,
-                              .shown = of->shown,
-                              .beyond = of->beyond};
-    search->image = *of->ptx.image;
-    search->image.text = (Text){0};
-    snprintf(search->source, sizeof search->source, "%s/kernel.cu", subjects->variants_folder);
-    const int line = of->shown->has_finding ? of->shown->finding.place.line : 0;
-    if (code_make(subjects->source_text, &search->code) && choose_functions(search)) {
-        variants_propose(&search->code, search->is_chosen, line, MOST_VARIANTS, &search->variants);
-        search->is_left_out = calloc((size_t)search->variants.count + 1, sizeof *search->is_left_out);
+VariantSearch *variant_search_new(const Search *search) {
+    const Subjects *subjects = search->ptx.judge->subjects;
+    if (!subjects->source_text || !subjects->variants_folder[0] || search->smallest.is_large) return NULL;
+    VariantSearch *of = calloc(1, sizeof *of);
+    if (!of) return NULL;
+    of->search =
+        (Search){.ptx = {.judge = search->ptx.judge, .image = search->ptx.image, .task = search->ptx.task},
+                 .smallest = search->smallest,
+                 .largest = search->largest,
+                 .shown = search->shown,
+                 .beyond = search->beyond};
+    of->image = *search->ptx.image;
+    of->image.text = (Text){0};
+    snprintf(of->source, sizeof of->source, "%s/kernel.cu", subjects->variants_folder);
+    const int line = search->shown->has_finding ? search->shown->finding.place.line : 0;
+    if (code_make(subjects->source_text, &of->code) && choose_functions(of)) {
+        variants_propose(&of->code, of->is_chosen, line, MOST_VARIANTS, &of->variants);
+        of->is_left_out = calloc((size_t)of->variants.count + 1, sizeof *of->is_left_out);
     }
-    if (search->is_left_out && !search->variants.failed && search->variants.count > 0) return search;
-    variant_search_free(search);
+    if (of->is_left_out && !of->variants.failed && of->variants.count > 0) return of;
+    variant_search_free(of);
     return NULL;
 }
 

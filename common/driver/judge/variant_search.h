@@ -7,14 +7,14 @@
 
 typedef struct VariantSearch VariantSearch;
 
-// The search for the failure that `of` is about. NULL: the source or the compiler is not known, or memory
-// runs out. `of` must outlive it; release with variant_search_free().
-VariantSearch *variant_search_new(const Search *of);
+// The search for the failure that `search` is about. NULL: the source or the compiler is not known, or memory
+// runs out. `search` must outlive it; release with variant_search_free().
+VariantSearch *variant_search_new(const Search *search);
 // Begins to compile, beside this process.
-void variant_search_begin(VariantSearch *search);
+void variant_search_begin(VariantSearch *of);
 
 // Tries the variants, with at most that work; has them compiled if that was not begun. The judgement gets the
 // one that repairs the kernel; none if several do in different places, since it is not known then which of
 // them is the mistake.
-void variant_search_run(VariantSearch *search, double work);
-void variant_search_free(VariantSearch *search);
+void variant_search_run(VariantSearch *of, double work);
+void variant_search_free(VariantSearch *of);

@@ -38,24 +38,24 @@ static void add_local(Counters *c, uint32_t loads, uint32_t stores, uint32_t by_
     c->local_st_sectors += (stores - by_leader) * sectors_of_lanes(mask) + by_leader;
 }
 
-void counters_add_printf(Counters *c, uint32_t mask, const Printed *p) {
-    if (!p->format_bytes) { // it returns at once
-        c->global_ld_requests++;
-        c->global_ld_sectors++;
-        add_local(c, 35, 37, 0, mask);
+void counters_add_printf(Counters *counters, uint32_t mask, const Printed *what) {
+    if (!what->format_bytes) { // it returns at once
+        counters->global_ld_requests++;
+        counters->global_ld_sectors++;
+        add_local(counters, 35, 37, 0, mask);
         return;
     }
-    const uint32_t bytes = p->format_bytes + p->string_bytes + p->strings;
+    const uint32_t bytes = what->format_bytes + what->string_bytes + what->strings;
     const uint32_t loads = LOADS_OF_A_BYTE * bytes + LOADS_OF_A_CALL;
-    const uint32_t less = STORES_LESS_FOR_AN_ARGUMENT * p->arguments;
+    const uint32_t less = STORES_LESS_FOR_AN_ARGUMENT * what->arguments;
     const uint32_t stores = less < STORES ? STORES - less : 0;
-    c->global_ld_requests += loads;
-    c->global_ld_sectors += loads;
-    c->global_st_requests += stores;
-    c->global_st_sectors += stores * (uint32_t)__builtin_popcount(mask);
-    c->global_atom_requests += ATOMICS;
-    c->global_atom_sectors += ATOMICS;
-    c->shared_atom_wavefronts += ATOMICS;
-    c->issued_shared_ld += GENERIC_LOADS;
-    add_local(c, local_loads(p), local_stores(p), LEADERS_ACCESSES, mask);
+    counters->global_ld_requests += loads;
+    counters->global_ld_sectors += loads;
+    counters->global_st_requests += stores;
+    counters->global_st_sectors += stores * (uint32_t)__builtin_popcount(mask);
+    counters->global_atom_requests += ATOMICS;
+    counters->global_atom_sectors += ATOMICS;
+    counters->shared_atom_wavefronts += ATOMICS;
+    counters->issued_shared_ld += GENERIC_LOADS;
+    add_local(counters, local_loads(what), local_stores(what), LEADERS_ACCESSES, mask);
 }

@@ -139,7 +139,7 @@ static void write_range(Writer *writer, int from, int to, int first, int last) {
     const char *source = writer->source;
     for (int e = first; e < last;) {
         const SourceEdit *edit = writer->edits[e].edit;
-        int same = e, behind = e;
+        int same = e, behind;
         while (same < last && writer->edits[same].edit->from == edit->from &&
                writer->edits[same].edit->to == edit->to && writer->edits[same].edit->form == edit->form)
             same++;
