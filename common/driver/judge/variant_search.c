@@ -11,6 +11,7 @@
 #include "driver/judge/variants/variants.h"
 
 enum {
+    MOST_SOURCE = 64 * 1024, // bytes of a kernel.cu that is searched
     MOST_VARIANTS = 700,
     MOST_SURVIVORS = 40,        // variants with which the smallest case passes, all of which are confirmed
     FARTHER = 4,                // times the elements of one, and more, the next one has
@@ -336,7 +337,9 @@ void variant_search_free(VariantSearch *of) {
 
 VariantSearch *variant_search_new(const Search *search) {
     const Subjects *subjects = search->ptx.judge->subjects;
-    if (!subjects->source_text || !subjects->variants_folder[0] || search->smallest.is_large) return NULL;
+    if (!subjects->source_text || strlen(subjects->source_text) > MOST_SOURCE ||
+        !subjects->variants_folder[0] || search->smallest.is_large)
+        return NULL;
     VariantSearch *of = calloc(1, sizeof *of);
     if (!of) return NULL;
     of->search =

@@ -262,9 +262,7 @@ static int read_simple(Code *code, int at, int parent, bool in_block) {
     return end + 1;
 }
 
-// The place behind it.
-static int read_statement(Code *code, int at, int parent, bool in_block) {
-    if (at >= code->tokens.count) return code->tokens.count;
+static int read_one(Code *code, int at, int parent, bool in_block) {
     if (is(code, at, "{")) return read_block(code, at, parent, in_block);
     if (is(code, at, "if")) return read_if(code, at, parent, in_block);
     if (is(code, at, "for")) return read_for(code, at, parent, in_block);
@@ -274,6 +272,20 @@ static int read_statement(Code *code, int at, int parent, bool in_block) {
     if (token_is_one_of(&code->tokens, at, "case default"))
         return find(code, at, code->tokens.count, ":") + 1;
     return read_simple(code, at, parent, in_block);
+}
+
+// The place behind it.
+static int read_statement(Code *code, int at, int parent, bool in_block) {
+    enum { DEEPEST = 100 };
+    if (at >= code->tokens.count || code->failed) return code->tokens.count;
+    if (code->depth == DEEPEST) {
+        code->failed = true;
+        return code->tokens.count;
+    }
+    code->depth++;
+    const int behind_it = read_one(code, at, parent, in_block);
+    code->depth--;
+    return behind_it;
 }
 
 // ---- Functions -------------------------------------------------------------------------------------------

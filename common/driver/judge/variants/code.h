@@ -45,10 +45,12 @@ typedef struct {
     Variable *variables;
     int function_count, statement_count, variable_count;
     int function_room, statement_room, variable_room;
-    bool failed; // memory ran out
+    int depth;   // of the statement that is being read
+    bool failed; // memory ran out, or statements are nested too deeply
 } Code;
 
-// `source` must outlive it. False when memory runs out; free in any case.
+// `source` must outlive it. False when memory runs out, or if statements are nested more deeply than anybody
+// writes them; free in any case.
 bool code_make(const char *source, Code *code);
 void code_free(Code *code);
 
