@@ -151,6 +151,7 @@ PROVED = [
     ("wrong/ch03/syncwarp_in_branch", "line 33 moved behind line 34"),
     ("wrong/ch05/slot_by_lane", "warp instead of lane in line 32"),
     ("wrong/ch08/changes_its_input", "no statement in line 59"),
+    ("wrong/ch09/threads_of_two_warps", "128 instead of 64 in line 65"),
     ("wrong/ch10/a_plus_a", "a[i] + b[i] instead of a[i] + a[i] in line 17"),
 ]
 
