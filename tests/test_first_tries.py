@@ -50,7 +50,7 @@ def test_what_is_not_written_at_the_end_is_not_called_forgotten_work(
         "    long long row = blockIdx.y;\n    // END SOLUTION",
     )
     page, _ = judge(built, tried("ch13", tmp_path, row), "ch13", tmp_path / "result.json")
-    assert "of out were never written, out[31] first why They are the last 62 of the buffer. case" in page
+    assert "of out were never written, out[31] first why They are the last 62 of the buffer. shown" in page
 
 
 def test_tiles_that_no_block_reaches_are_possible_too(nvcc: str, built: Path, tmp_path: Path) -> None:
