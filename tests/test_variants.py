@@ -124,6 +124,9 @@ def test_any_text_can_be_read(probe: Path, tmp_path: Path) -> None:
         kernel = tmp_path / "kernel.cu"
         kernel.write_text(whole[:size])
         text_of_all(probe, kernel)
+    for size in range(len(KERNEL) - 700, len(KERNEL), 3):
+        kernel.write_text(KERNEL[:size])
+        text_of_all(probe, kernel)
     hostile = sorted((ROOT / "tests" / "class" / "hostile").glob("*.cu"))
     assert len(hostile) > 20
     for kernel in hostile:

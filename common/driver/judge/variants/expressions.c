@@ -373,8 +373,7 @@ static void propose_dimensions(const Proposer *proposer, int at) {
     proposer_replace(proposer, CHANGE_NAME, USUAL, at, at + 2, words);
 }
 
-// ---- Terms
-// -------------------------------------------------------------------------------------------------
+// ---- Terms -----------------------------------------------------------------------------------------------
 
 // A whole number from `first` to `last`, as an index, with a term that it may lack. `adds`: a variable too.
 static void propose_terms(const Proposer *proposer, int first, int last, bool adds) {

@@ -56,36 +56,35 @@ static bool is_known_at(const Code *code, const Comparisons *comparisons, int wh
     return true;
 }
 
+// A condition from `first` to `last`, whose text is `was`, in place of which `now` is asked.
+static void ask_instead(const Proposer *proposer, int first, int last, const char *was, const char *now) {
+    Variant *variant = proposer_add(proposer, CHANGE_EXPRESSION, first, USUAL);
+    Text text = {0};
+    text_add(&text, now);
+    if (variant)
+        snprintf(variant->words, sizeof variant->words, "%.100s instead of %.100s in line %d", now, was,
+                 variant->line);
+    proposer_edit(proposer, variant, EDIT_EXPRESSION, proposer_begin(proposer, first),
+                  proposer_end(proposer, last), text_take(&text));
+}
+
 static void propose_conditions(const Proposer *proposer, const Statement *statement,
                                const Comparisons *comparisons) {
     const Code *code = proposer->code;
     const int open = statement->first + 1, last = code->tokens.all[open].partner - 1, first = open + 1;
     if (!token_is(&code->tokens, open, "(") || last < first || !code->is_open[first]) return;
     char *was = proposer_text(proposer, first, last, 0, 0, NULL);
-    const bool is_if = statement->kind == STATEMENT_IF;
     for (int c = 0; was && c < comparisons->count; c++) {
+        const char *other = comparisons->texts[c];
+        if (!other || !is_known_at(code, comparisons, c, first) || strcmp(was, other) == 0) continue;
         Text now = {0};
-        if (!comparisons->texts[c] || !is_known_at(code, comparisons, c, first) ||
-            strcmp(was, comparisons->texts[c]) == 0)
-            continue;
-        text_printf(&now, strstr(was, "||") ? "(%s) && %s" : "%s && %s", was, comparisons->texts[c]);
-        Variant *variant = proposer_add(proposer, CHANGE_EXPRESSION, first, USUAL);
-        if (variant)
-            snprintf(variant->words, sizeof variant->words, "%.100s instead of %.100s in line %d",
-                     text_chars(&now), was, variant->line);
-        proposer_edit(proposer, variant, EDIT_EXPRESSION, proposer_begin(proposer, first),
-                      proposer_end(proposer, last), text_take(&now));
+        text_printf(&now, strstr(was, "||") ? "(%s) && %s" : "%s && %s", was, other);
+        ask_instead(proposer, first, last, was, text_chars(&now));
+        text_free(&now);
     }
-    static const char *const whole[] = {"true", "false"};
-    for (int w = 0; was && is_if && w < 2; w++) {
-        Text now = {0};
-        text_add(&now, whole[w]);
-        Variant *variant = proposer_add(proposer, CHANGE_EXPRESSION, first, USUAL);
-        if (variant)
-            snprintf(variant->words, sizeof variant->words, "%s instead of %.100s in line %d", whole[w], was,
-                     variant->line);
-        proposer_edit(proposer, variant, EDIT_EXPRESSION, proposer_begin(proposer, first),
-                      proposer_end(proposer, last), text_take(&now));
+    if (was) {
+        ask_instead(proposer, first, last, was, "true");
+        ask_instead(proposer, first, last, was, "false");
     }
     free(was);
 }
@@ -122,7 +121,7 @@ static bool is_sound_at(const Code *code, const Statement *statement, int at) {
     return true;
 }
 
-// The statement where `to` begins or ends instead.
+// The statement before the token at `before` instead, which is `where` beside `line`.
 static void move(const Proposer *proposer, const Statement *statement, int before, const char *where,
                  int line) {
     if (!is_sound_at(proposer->code, statement, before)) return;
