@@ -10,8 +10,9 @@ import signal
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 
@@ -55,6 +56,8 @@ def pytest_configure(config: pytest.Config) -> None:
 # TURNS: another one for each commit, so that each has its turn, and the same for all processes of a run.
 TURNS = 12
 
+T = TypeVar("T")
+
 
 @functools.cache
 def _commit() -> int:
@@ -66,6 +69,11 @@ def has_turn(name: str, config: pytest.Config) -> bool:
     """Whether this run includes what is tested by turns and has this name."""
     place = int(hashlib.sha256(name.encode()).hexdigest(), 16) % TURNS
     return bool(config.getoption("--whole")) or place == _commit() % TURNS
+
+
+def in_turn(names: Sequence[T], config: pytest.Config, turns: int = TURNS) -> Sequence[T]:
+    """Every one in so many `turns` of a long list, as this run includes them, whether or not has_turn() is so."""
+    return names if config.getoption("--whole") else names[_commit() // TURNS % turns :: turns]
 
 
 def _is_chosen(which: str, names: tuple[str, ...], config: pytest.Config) -> bool:

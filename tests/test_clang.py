@@ -12,7 +12,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from conftest import ROOT, has_turn
+from conftest import ROOT, TURNS, in_turn
 
 from grader.authoring.clang_corpus import read_verdicts, unexplained
 from grader.authoring.clang_differences import read_differences
@@ -148,14 +148,8 @@ def test_a_part_of_the_corpus_gets_the_same_verdicts(
     monkeypatch.setenv("WARPBOOK_CLANG", str(CLANG))
     workbook = WORKBOOK
     recorded = read_verdicts(workbook)
-    whole = bool(request.config.getoption("--whole"))
-    chosen = [
-        (chapter, kernel)
-        for chapter, kernel in corpus(workbook, workbook.select(CHAPTERS))
-        if whole
-        or (has_turn(kernel.name, request.config) and has_turn(f"clang {kernel.name}", request.config))
-    ]
-    assert len(chosen) > 5
+    chosen = in_turn(list(corpus(workbook, workbook.select(CHAPTERS))), request.config, turns=TURNS**2)
+    assert chosen
     wrong = []
     for chapter, kernel in chosen:
         path = str(kernel.path.relative_to(workbook.root))
