@@ -43,7 +43,7 @@ from bench.emulator_library import (
     library,
 )
 
-STATUS = ["OK", "BAD_PTX", "UNSUPPORTED", "NO_MEMORY", "BAD_ARGUMENT"]
+STATUS = ["OK", "BAD_PTX", "UNSUPPORTED", "NO_MEMORY", "BAD_ARGUMENT", "TOO_LARGE"]
 FINDINGS = [
     "NONE",
     "OUT_OF_BOUNDS",

@@ -74,20 +74,45 @@ def test_a_whole_program_needs_nvcc(chapter: str) -> None:
     assert "INFRA" in page and "a whole program needs nvcc" in page and "make setup COMPILER=nvcc" in page
 
 
-@needs_clang
-@pytest.mark.parametrize("chapter", ["ch04", "ch18"])
-def test_registers_are_estimated_without_ptxas(chapter: str, tmp_path: Path) -> None:
-    """The estimate is within 20 % on average; ptxas, where there is one, gives the same kernels the same memory."""
+@pytest.fixture
+def no_assembler(tmp_path: Path) -> dict[str, str]:
+    """Variables under which neither nvcc nor ptxas works."""
     empty = tmp_path / "bin"
     empty.mkdir()
-    broken = empty / "ptxas"
-    broken.write_text("#!/bin/sh\necho toolkit is gone >&2\nexit 127\n")
-    broken.chmod(0o755)
-    nvcc = empty / "nvcc"
-    nvcc.write_text("#!/bin/sh\nexit 127\n")
-    nvcc.chmod(0o755)
-    path = f"{empty}:{os.environ['PATH']}"
-    done = compiled(solution(chapter), tmp_path / "estimated", PATH=path, WARPBOOK_NVCC=str(nvcc))
+    for name in ("ptxas", "nvcc"):
+        (empty / name).write_text("#!/bin/sh\necho toolkit is gone >&2\nexit 127\n")
+        (empty / name).chmod(0o755)
+    return {"PATH": f"{empty}:{os.environ['PATH']}", "WARPBOOK_NVCC": str(empty / "nvcc")}
+
+
+@needs_clang
+@pytest.mark.parametrize(
+    "variables",
+    [
+        "__constant__ float t[20000];",
+        "__constant__ float a[9000], b[9000];",
+        "__constant__ int t[1 << 27] = {1};",
+    ],
+)
+def test_too_much_constant_memory_is_an_error_without_ptxas_too(
+    variables: str, no_assembler: dict[str, str], tmp_path: Path
+) -> None:
+    source = tmp_path / "kernel.cu"
+    source.write_text(solution("ch01").read_text() + variables)
+    for environment in ({}, no_assembler):
+        done = compiled(source, tmp_path / "out", **environment)
+        assert done.returncode == 1, done.stderr
+        said = done.stderr
+        assert "constant" in said and ("10000" in said or "65536" in said), said
+
+
+@needs_clang
+@pytest.mark.parametrize("chapter", ["ch04", "ch18"])
+def test_registers_are_estimated_without_ptxas(
+    chapter: str, no_assembler: dict[str, str], tmp_path: Path
+) -> None:
+    """The estimate is within 20 % on average; ptxas, where there is one, gives the same kernels the same memory."""
+    done = compiled(solution(chapter), tmp_path / "estimated", **no_assembler)
     assert done.returncode == 0, done.stderr
     kernels_of = json.loads((tmp_path / "estimated/build.json").read_text())["kernels"]
     assert all(8 <= kernel["registers"] <= 255 for kernel in kernels_of)

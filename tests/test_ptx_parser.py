@@ -440,6 +440,14 @@ MODULES = {
     HEADER + ".global .samplerref t;": "4:9: samplers apart from textures (.samplerref) are not supported",
     HEADER + ".func (.reg .b32 r) f;": "4:8: parameters in registers are not supported; nvcc writes .param",
     HEADER + ".global .align 3 .b8 a;": "4:16: .align takes a power of two",
+    HEADER + ".const .b8 a[65536];\n.const .u32 b;": "5:13: the constant variables up to b take 65540 bytes; "
+    "constant memory has 65536",
+    HEADER
+    + ".extern .const .b8 a[65536];\n.const .b8 a[65536];\n.const .b8 b[] = {1};": "6:12: the constant "
+    "variables up to b take 65537 bytes; constant memory has 65536",
+    HEADER
+    + ".global .b8 a[1000000000] = {1};": "4:32: this text and the values of its variables take more than "
+    "512 MiB",
     HEADER + ".section .debug_str {": "4:21: this section has no closing brace",
     ".version 8.0\n.target sm_80\n.address_size 32": "3:15: addresses of 32 bits are not supported",
 }

@@ -41,7 +41,10 @@ void arena_close(Arena *arena) {
 static ArenaBlock *add_block(Arena *arena, size_t bytes) {
     if (bytes > SIZE_MAX / 2) return NULL;
     size_t whole = sizeof(ArenaBlock) + bytes;
-    if (arena->limit && (whole > arena->limit || arena->taken > arena->limit - whole)) return NULL;
+    if (arena->limit && (whole > arena->limit || arena->taken > arena->limit - whole)) {
+        arena->was_limited = true;
+        return NULL;
+    }
     ArenaBlock *block = calloc(1, whole);
     if (!block) return NULL;
     block->older = arena->blocks;

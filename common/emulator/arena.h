@@ -5,6 +5,7 @@
 // is what keeps a hostile input from taking the whole machine.
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 
 typedef struct ArenaBlock ArenaBlock;
@@ -15,6 +16,7 @@ typedef struct {
     unsigned char *end;
     size_t taken; // bytes of all blocks
     size_t limit; // that `taken` may not exceed; 0: none
+    bool was_limited; // an allocation failed because of it
 } Arena;
 
 // Makes an empty arena that will hold at most `limit` bytes (0: no limit). Allocates nothing.

@@ -10,6 +10,7 @@ typedef enum {
     EMULATOR_UNSUPPORTED, // PTX that this emulator does not know: message names it
     EMULATOR_NO_MEMORY,
     EMULATOR_BAD_ARGUMENT, // of a call to this library
+    EMULATOR_TOO_LARGE,    // valid PTX that asks for more memory than a device or the parser has
 } EmulatorStatus;
 
 typedef struct {

@@ -189,12 +189,14 @@ bool compile_make_ptx(Build *build) {
     return good;
 }
 
-// Without ptxas: what the PTX itself tells. What it does not parse is refused by the audit, with its reason.
+// Without ptxas: what the PTX itself tells. What else it does not parse is refused by the audit, with its reason.
 static bool estimate(Build *build) {
     CompileResult *result = build->result;
     static EmulatorError error;
     Text message = {0};
     PtxModule *module = ptx_parse(text_chars(&build->ptx), build->ptx.bytes, "kernel.ptx", &error);
+    if (!module && error.status == EMULATOR_TOO_LARGE)
+        return compile_end(build, COMPILE_BUILD, "%s", error.message);
     if (!module) return true;
     const bool good = estimate_kernels(module, result);
     ptx_free(module);

@@ -265,7 +265,7 @@ static void forget_local_names(Parser *p) {
 }
 
 static bool parse_text(Parser *p, const EmulatorText *text) {
-    char *copy = text->bytes < MAX_PARSER_MEMORY ? arena_string(p->arena, text->text, text->bytes) : NULL;
+    char *copy = arena_string(p->arena, text->text, text->bytes);
     if (!copy) return parser_no_memory(p);
     p->name = text->name ? text->name : "PTX";
     p->module->text = copy;

@@ -28,6 +28,7 @@ enum {
     MAX_REGISTERS = 1000000,               // of one module
     MAX_INLINE_DEPTH = 64,                 // links of one chain of inlined_at
     MAX_PARSER_MEMORY = 512 * 1024 * 1024, // bytes, the text included
+    CONSTANT_MEMORY = 64 * 1024,           // bytes, of a device
 };
 
 // What lives as long as the module: PtxModule.storage.
@@ -118,6 +119,7 @@ typedef struct Parser {
     const char *refused; // the first such message, or NULL
     int refused_line;    // of it
 
+    uint64_t constant_bytes; // of the .const variables so far
     Lexer lexer;
     Token token; // the one to be looked at next
 

@@ -21,8 +21,11 @@ bool parser_fail_at(Parser *p, EmulatorStatus status, int line, int column, cons
 }
 
 bool parser_no_memory(Parser *p) {
-    return parser_fail_at(p, EMULATOR_NO_MEMORY, p->token.line, p->token.column,
-                          "not enough memory to read the rest of this text; the limit is %d MiB",
+    if (!p->arena->was_limited)
+        return parser_fail_at(p, EMULATOR_NO_MEMORY, p->token.line, p->token.column,
+                              "not enough memory to read the rest of this text");
+    return parser_fail_at(p, EMULATOR_TOO_LARGE, p->token.line, p->token.column,
+                          "this text and the values of its variables take more than %d MiB",
                           MAX_PARSER_MEMORY >> 20);
 }
 

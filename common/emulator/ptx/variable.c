@@ -324,6 +324,19 @@ static bool check_announced(Parser *p, const Token *at, const PtxVariable *old, 
     return parser_fail(p, at, "'%.100s' differs from its declaration on line %d", old->name, old->line);
 }
 
+// Counts a variable of constant memory, which is as large on every device (CUDA C++ Programming Guide, technical
+// specifications); ptxas refuses more. `old`: what stood for it until now, and is counted already.
+static bool fits_constant_memory(Parser *p, const Token *at, const PtxVariable *variable,
+                                 const PtxVariable *old) {
+    if (variable->space != PTX_SPACE_CONST || variable->is_extern) return true;
+    p->constant_bytes += variable->bytes;
+    if (!old->is_extern) p->constant_bytes -= old->bytes;
+    if (p->constant_bytes <= CONSTANT_MEMORY) return true;
+    return parser_fail_at(p, EMULATOR_TOO_LARGE, at->line, at->column,
+                          "the constant variables up to %.100s take %llu bytes; constant memory has %d",
+                          variable->name, (unsigned long long)p->constant_bytes, CONSTANT_MEMORY);
+}
+
 static bool parse_variable(Parser *p, PtxSpace space, Linkage linkage, const Declaration *declaration) {
     if (p->token.kind != TOKEN_NAME) return parser_expected(p, "the name of a variable");
     Token at = p->token;
@@ -345,6 +358,7 @@ static bool parse_variable(Parser *p, PtxSpace space, Linkage linkage, const Dec
     fresh.is_extern = linkage.is_extern;
     fresh.is_visible = linkage.is_visible;
     fresh.space = space;
+    if (!fits_constant_memory(p, &at, &fresh, variable)) return false;
 
     if (parser_at(p, '=')) {
         Token equals = p->token;
@@ -364,6 +378,7 @@ static bool parse_variable(Parser *p, PtxSpace space, Linkage linkage, const Dec
                     return parser_fail(p, &at, "an array of more than 2^46 elements");
                 describe(&fresh, declaration, &shape, elements * shape.dimensions[0], false);
                 unsized = false;
+                if (!fits_constant_memory(p, &at, &fresh, variable)) return false;
             }
         } else if (shape.dimension_count) {
             return parser_expected(p, "'{' before the values of an array");
