@@ -1,8 +1,9 @@
 """How fast the emulator is, and how fast its peers are: `make bench-emulator`.
 
-Two tables go into docs/emulator-speed.md, into their place: lane-instructions a second of nine kernels
-with checks off and on, and elements a second of one tree reduction beside Oclgrind, PoCL and numba's
-simulator. Everything runs on one core, in turn, several times; the figures are medians.
+What goes into docs/emulator-speed.md, into its place: lane-instructions a second of ten kernels with checks off
+and on, floating-point operations a second of those that multiply, what other schedules cost, and elements a
+second of one tree reduction beside Oclgrind, PoCL and numba's simulator. Everything runs on one core, in turn,
+several times; the figures are medians.
 
 Times are the processor's, so that a busy machine disturbs them little. A peer's is that of its launch alone;
 the emulator's is its command's less that of the same command stopped at the first instruction, each the median.
@@ -45,6 +46,7 @@ _MODES = {
     "all": ["--checks", "all"],
     "all and counters": ["--checks", "all", "--profile"],
 }
+_SCHEDULES = {f"schedule {seed}": ["--checks", "all", "--schedule", str(seed)] for seed in range(1, 9)}
 
 
 @dataclass(frozen=True)
@@ -58,9 +60,24 @@ class Work:
     block: str
     outputs: int
     last: str = ""  # the argument after the two buffers
-    side: int = 0  # of a matrix that is squared; 0: the kernel adds up
+    side: int = 0  # of a matrix that is squared; 0: the kernel adds up, or
+    rounds: int = 0  # of tensor, in each of 16 warps
+
+    @property
+    def operations(self) -> int:
+        """Floating-point operations of a product; 0 for a sum."""
+        return 2 * self.side**3 + self.rounds * 16 * 8 * (2 * 16 * 8 * 16)
+
+    @property
+    def total(self) -> float:
+        """The sum of all outputs."""
+        if self.rounds:
+            return self.rounds * 16 * 8 * sum_of_fragments()
+        return sum_of_square(self.side) if self.side else sum_of(self.elements)
 
 
+_ROUNDS = 1 << 14
+_SCHEDULED = "tiled_product"  # the kernel that runs under other schedules too
 _TREE = Work("tree reduction, 256 threads", "tree", _N, f"{_N // 256}", "256", _N // 256)
 _WORKS = (
     _TREE,
@@ -70,7 +87,7 @@ _WORKS = (
     Work("transpose", "transpose", _N, "64,64", "32,8", _N, "u32:2048"),
     Work(
         "product, tiles of 32 x 32",
-        "tiled_product",
+        _SCHEDULED,
         _SIDE**2,
         "16,16",
         "32,32",
@@ -91,6 +108,7 @@ _WORKS = (
         f"u32:{_SIDE}",
         _SIDE,
     ),
+    Work("mma.sync of bf16 alone", "tensor", 32, "8", "64", 8 * 64 * 32, f"u32:{_ROUNDS}", rounds=_ROUNDS),
     Work("a single thread", "single_thread", _N // 4, "1", "1", 1, f"u32:{_N // 4}"),
 )
 
@@ -122,6 +140,16 @@ def sum_of_square(side: int) -> float:
     """The sum of the elements of values(side * side), as a matrix, times itself."""
     m = values(side * side)
     return sum(sum(m[k::side]) * sum(m[k * side : (k + 1) * side]) for k in range(side))
+
+
+def sum_of_fragments() -> float:
+    """The sum of a product of two fragments (m16n8k16) whose elements are values(32)[lane] in every lane.
+
+    Columns of a, and rows of b, are held by the lanes of one remainder by 4: two rows of each of eight lanes, and one
+    column; four of the 16 by each remainder.
+    """
+    lanes = values(32)
+    return sum(4 * (2 * sum(lanes[i::4])) * sum(lanes[i::4]) for i in range(4))
 
 
 def run(command: list[str], environment: dict[str, str] | None = None) -> tuple[int, str, float]:
@@ -190,13 +218,13 @@ class Emulation:
     def run(self, work: Work, mode: str) -> None:
         """One launch and one that stops at once; the launch's sum is looked at, and both times are kept."""
         output = self._folder / "output"
-        options = _MODES[mode]
+        options = (_MODES | _SCHEDULES)[mode]
         stopped = self._ran(work, [*options, "--steps", "1"], NOT_PASSED)
         whole = self._ran(work, [*options, "--dump", f"1:{output}"], PASSED)
         if stopped[0] * 100 > whole[0]:
             raise MachineError(f"{work.kernel} does not stop at once: {stopped[0]} lane-instructions")
         sums = array.array("f", output.read_bytes())
-        if sum(sums) != (sum_of_square(work.side) if work.side else sum_of(work.elements)):
+        if sum(sums) != work.total:
             raise MachineError(f"the emulator's sum of {work.kernel} is wrong: {sum(sums)}")
         times = self._times.setdefault((work.kernel, mode), _Times(whole[0]))
         times.stopped.append(stopped[1])
@@ -319,6 +347,10 @@ def _ratio(ratio: float) -> str:
     return f"{ratio:,.0f} times faster" if ratio >= 1 else f"{1 / ratio:,.0f} times slower"
 
 
+def _modes(work: Work) -> list[str]:
+    return [*_MODES, *(_SCHEDULES if work.kernel == _SCHEDULED else ())]
+
+
 def measure(
     emulation: Emulation, peers: list[Peer], rounds: int, console: Console
 ) -> dict[tuple[str, str], float]:
@@ -326,13 +358,23 @@ def measure(
     for number in range(rounds):
         console.print(f"  round {number + 1} of {rounds}", highlight=False)
         for work in _WORKS:
-            for mode in _MODES:
+            for mode in _modes(work):
                 emulation.run(work, mode)
         for peer in peers:
             if not peer.missing:
                 _try(peer, peer.elements)
-    rates = {(work.kernel, mode): emulation.rate(work, mode) for work in _WORKS for mode in _MODES}
+    rates = {(work.kernel, mode): emulation.rate(work, mode) for work in _WORKS for mode in _modes(work)}
+    rates |= {
+        (work.kernel, "operations"): emulation.rate(work, "all", work.operations)
+        for work in _WORKS
+        if work.operations
+    }
     return rates | {("tree", "elements"): emulation.rate(_TREE, "all", _TREE.elements)}
+
+
+def slowdowns(rates: dict[tuple[str, str], float]) -> list[float]:
+    """How many times longer than schedule 0 each other schedule takes, the shortest first."""
+    return sorted(rates[_SCHEDULED, "all"] / rates[_SCHEDULED, mode] for mode in _SCHEDULES)
 
 
 def tables(rates: dict[tuple[str, str], float], peers: list[Peer]) -> tuple[str, dict[str, float]]:
@@ -343,6 +385,22 @@ def tables(rates: dict[tuple[str, str], float], peers: list[Peer]) -> tuple[str,
     for work in _WORKS:
         cells = [_round(rates[work.kernel, mode]) for mode in _MODES]
         lines.append(f"| {work.title} | {work.elements:,} | " + " | ".join(cells) + " |")
+    least, *_, most = slowdowns(rates)
+    schedules = (
+        f"Under {len(_SCHEDULES)} other schedules, with all checks, the product in tiles of 32 x 32 takes"
+    )
+    lines += [
+        "",
+        f"{schedules} {least:.2f} to {most:.2f} times as long.",
+        "",
+        "Matrix products, floating-point operations a second, with all checks:",
+        "",
+        "| kernel | operations a second |",
+        "|---|--:|",
+    ]
+    lines += [
+        f"| {work.title} | {_round(rates[work.kernel, 'operations'])} |" for work in _WORKS if work.operations
+    ]
     mine = rates["tree", "elements"]
     lines += [
         "",
@@ -373,6 +431,12 @@ def _print(
     console.print(
         f"tree reduction, all checks: {_round(rates['tree', 'elements'])} elements a second", highlight=False
     )
+    for work in _WORKS:
+        if work.operations:
+            done = _round(rates[work.kernel, "operations"])
+            console.print(f"{work.title}, all checks: {done} operations a second", highlight=False)
+    times = ", ".join(f"{ratio:.2f}" for ratio in slowdowns(rates))
+    console.print(f"other schedules of {_SCHEDULED}, times as long: {times}", highlight=False)
     for peer in peers:
         if peer.missing:
             console.print(
@@ -390,6 +454,12 @@ def _goals(rates: dict[tuple[str, str], float], ratios: dict[str, float]) -> lis
         for work in _WORKS
         if rates[work.kernel, "all"] < (floor := floors.get(work.kernel, 0))
     ]
+    if (tensor := rates["tensor", "operations"]) < 20e9:
+        missed.append(f"mma.sync alone: {_round(tensor)} operations a second, not 20 billion")
+    if (most := slowdowns(rates)[-1]) > 2:
+        missed.append(
+            f"a schedule of {_SCHEDULED} takes {most:.2f} times as long as schedule 0, not at most 2"
+        )
     wanted = {"Oclgrind": 100, "numba's CUDA simulator": 10_000}
     return missed + [
         f"{name}: {ratios[name]:,.0f} times, not {w:,}"

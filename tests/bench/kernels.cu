@@ -138,3 +138,24 @@ extern "C" __global__ void mma_product(const float *in, float *out, unsigned sid
                 out[(row + y + r * 16 + i / 2 * 8 + lane / 4) * side + column + x + c * 8 + lane % 4 * 2 + i % 2] =
                     sum[r][c][i];
 }
+
+// mma.sync alone: the products of two fragments of a and four of b, the same in every round. All elements of a lane's
+// fragments are the value in[lane].
+extern "C" __global__ void tensor(const float *in, float *out, unsigned rounds) {
+    unsigned lane = threadIdx.x % 32, pair;
+    asm("cvt.rn.bf16x2.f32 %0, %1, %1;" : "=r"(pair) : "f"(in[lane]));
+    unsigned a[2][4] = {{pair, pair, pair, pair}, {pair, pair, pair, pair}};
+    unsigned b[4][2] = {{pair, pair}, {pair, pair}, {pair, pair}, {pair, pair}};
+    float sum[2][4][4] = {};
+    for (; rounds; rounds--)
+        for (unsigned r = 0; r < 2; r++)
+            for (unsigned c = 0; c < 4; c++)
+                asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 "
+                             "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+                             : "+f"(sum[r][c][0]), "+f"(sum[r][c][1]), "+f"(sum[r][c][2]), "+f"(sum[r][c][3])
+                             : "r"(a[r][0]), "r"(a[r][1]), "r"(a[r][2]), "r"(a[r][3]), "r"(b[c][0]), "r"(b[c][1]));
+    out += (blockIdx.x * blockDim.x + threadIdx.x) * 32;
+    for (unsigned r = 0; r < 2; r++)
+        for (unsigned c = 0; c < 4; c++)
+            for (unsigned i = 0; i < 4; i++) *out++ = sum[r][c][i];
+}

@@ -26,7 +26,8 @@ enum {
     WARP_TURN = 2000,  // of a warp, before the next warp of the block
     LONGEST_TURN = 10, // its length under a seed has fewer bits
     HELD_TURN = 6,     // the same, where most blocks only wait
-    SCRAMBLED_IN_FLIGHT = 8, // blocks at a time under a seed
+    SCRAMBLED_IN_FLIGHT = 8, // blocks at a time under a seed, at most,
+    SCRAMBLED_WARPS = 128,   // of no more warps than this: the state of more leaves the processor's cache
     TIME_INTERVAL = 64,      // turns between two looks at the time
     PATIENCE = 256,          // polls for each block in flight before a rest ends
 };
@@ -364,12 +365,16 @@ static uint64_t order_at(Order order, uint64_t i) {
     return (uint64_t)(((unsigned __int128)order.a * i + order.c) % order.total);
 }
 
+static uint64_t warps_of_block(const EmulatorLaunch *launch) {
+    const uint64_t threads = (uint64_t)launch->block[0] * launch->block[1] * launch->block[2];
+    return (threads + WARP_SIZE - 1) / WARP_SIZE;
+}
+
 // How many blocks run at once, as the device would hold them: a grid barrier may count on so many.
 static uint64_t blocks_in_flight(const Machine *m) {
     const EmulatorDevice *device = &m->emulator->device;
     const EmulatorLaunch *launch = m->launch;
-    uint64_t threads = (uint64_t)launch->block[0] * launch->block[1] * launch->block[2];
-    uint64_t warps = (threads + WARP_SIZE - 1) / WARP_SIZE;
+    const uint64_t warps = warps_of_block(launch);
     uint64_t each = (uint64_t)device->max_threads_per_sm / (warps * WARP_SIZE);
     uint64_t shared =
         launch->dynamic_shared + m->kernel->info.static_shared + (uint64_t)device->shared_reserved_per_block;
@@ -413,6 +418,12 @@ static bool may_poll(const Program *p) {
     return false;
 }
 
+// How many blocks are in flight at most under a seed.
+static uint64_t most_scrambled(const Machine *m) {
+    const uint64_t fit = SCRAMBLED_WARPS / warps_of_block(m->launch);
+    return fit < SCRAMBLED_IN_FLIGHT ? fit : SCRAMBLED_IN_FLIGHT;
+}
+
 void run_grid(Machine *m) {
     const EmulatorLaunch *launch = m->launch;
     uint64_t total =
@@ -425,7 +436,7 @@ void run_grid(Machine *m) {
     if (limit > total && !(is_sample && size > 1)) limit = total;
     if (limit < size) limit = size;
     Hold hold = {0};
-    uint64_t window = m->scrambled ? 1 + random_next(&m->random) % SCRAMBLED_IN_FLIGHT : limit;
+    uint64_t window = m->scrambled ? 1 + random_next(&m->random) % most_scrambled(m) : limit;
     if (holds) window = HELD_IN_FLIGHT;
     if (window > limit) window = limit;
     if (window < size) window = size;
