@@ -196,6 +196,13 @@ enum {
     GRID_OF_WARPS,
     GRID_OF_ONE_SM,
     SHARED_OF_NONE_IS_0,
+    NO_LIMIT_IF_NONE_ASKED,
+    REMAINDER_ADDED,
+    RESERVED_OF_BLOCK,
+    THREADS_OF_BLOCK_REACHED,
+    REGISTERS_OF_BLOCK_REACHED,
+    SHARED_OF_BLOCK_REACHED,
+    MOST_OF_LIMITS,
 };
 static const Deviation deviations[] = {
     [THREADS_OF_BLOCK_ACCEPTED] = {"a block of more than threads_per_block threads counts as one that fits",
@@ -254,6 +261,23 @@ static const Deviation deviations[] = {
     [GRID_OF_ONE_SM] = {"the grid is that of one SM", "grid-miscounted"},
     [SHARED_OF_NONE_IS_0] = {"by_shared is 0 for a block that takes no shared memory",
                              "no-limit-taken-for-zero"},
+    [NO_LIMIT_IF_NONE_ASKED] =
+        {"by_shared is NO_LIMIT for every block that asks for no shared memory, whatever shared_reserved is",
+         "nothing-asked-is-no-limit"},
+    [REMAINDER_ADDED] = {"the shared memory of a block is increased by its remainder, not by what it lacks "
+                         "of a multiple of shared_unit",
+                         NULL},
+    [RESERVED_OF_BLOCK] = {"shared_reserved is added before the comparison with shared_per_block", NULL},
+    [THREADS_OF_BLOCK_REACHED] = {"a block of exactly threads_per_block threads counts as one that does not "
+                                  "fit",
+                                  "limit-taken-for-too-much"},
+    [REGISTERS_OF_BLOCK_REACHED] =
+        {"a block that takes exactly registers_per_block registers counts as one that does not fit",
+         "limit-taken-for-too-much"},
+    [SHARED_OF_BLOCK_REACHED] =
+        {"a block that asks for exactly shared_per_block bytes counts as one that does not fit",
+         "limit-taken-for-too-much"},
+    [MOST_OF_LIMITS] = {"blocks is the greatest of the limits, not the least", NULL},
     {NULL, NULL},
 };
 
@@ -265,6 +289,7 @@ typedef struct {
 static bool has(const Formulas *by, int deviation) { return by->deviations >> deviation & 1; }
 
 static int least_of(int a, int b) { return a < b ? a : b; }
+static int most_of(int a, int b) { return a > b ? a : b; }
 static int divided(int a, int b) { return b ? a / b : -1; } // as on a GPU
 static int up_to_multiple(const Formulas *by, int amount, int unit) {
     return (has(by, ROUNDED_DOWN) ? amount : amount + unit - 1) / unit * unit;
@@ -277,6 +302,7 @@ static int warps_of_block(const Formulas *by) {
 static int by_threads(const Formulas *by) {
     const int *q = by->q;
     if (q[THREADS] > q[THREADS_PER_BLOCK] && !has(by, THREADS_OF_BLOCK_ACCEPTED)) return 0;
+    if (q[THREADS] == q[THREADS_PER_BLOCK] && has(by, THREADS_OF_BLOCK_REACHED)) return 0;
     return has(by, THREADS_BY_THREADS) ? q[THREADS_PER_SM] / q[THREADS]
                                        : divided(q[THREADS_PER_SM] / 32, warps_of_block(by));
 }
@@ -290,6 +316,7 @@ static int by_registers(const Formulas *by) {
     const int in_quarters = up_to_multiple(by, warps, 4);
     const int a_block = a_warp * (has(by, BLOCK_WITHOUT_QUARTERS) ? warps : in_quarters);
     if (a_block > q[REGISTERS_PER_BLOCK] && !has(by, REGISTERS_OF_BLOCK_ACCEPTED)) return 0;
+    if (a_block == q[REGISTERS_PER_BLOCK] && has(by, REGISTERS_OF_BLOCK_REACHED)) return 0;
     const int registers = has(by, REGISTERS_OF_ONE_GPU) ? 65536 : q[REGISTERS_PER_SM];
     if (has(by, REGISTERS_BY_BLOCK))
         return divided(registers, up_to_multiple(by, q[REGISTERS] * q[THREADS], 256));
@@ -300,12 +327,16 @@ static int by_registers(const Formulas *by) {
 
 static int by_shared(const Formulas *by) {
     const int *q = by->q;
-    if (q[SHARED] > q[SHARED_PER_BLOCK] && !has(by, SHARED_OF_BLOCK_ACCEPTED)) return 0;
+    if (q[SHARED] == 0 && has(by, NO_LIMIT_IF_NONE_ASKED)) return INT_MAX;
+    const int asked = q[SHARED] + (has(by, RESERVED_OF_BLOCK) ? q[SHARED_RESERVED] : 0);
+    if (asked > q[SHARED_PER_BLOCK] && !has(by, SHARED_OF_BLOCK_ACCEPTED)) return 0;
+    if (asked == q[SHARED_PER_BLOCK] && has(by, SHARED_OF_BLOCK_REACHED)) return 0;
     const int reserved = has(by, NOTHING_RESERVED)    ? 0
                          : has(by, SHARED_OF_ONE_GPU) ? 1024
                                                       : q[SHARED_RESERVED];
     const int unit = has(by, SHARED_NOT_ROUNDED) ? 1 : has(by, SHARED_OF_ONE_GPU) ? 128 : q[SHARED_UNIT];
-    const int shared = up_to_multiple(by, q[SHARED] + reserved, unit);
+    const int in_all = q[SHARED] + reserved;
+    const int shared = has(by, REMAINDER_ADDED) ? in_all + in_all % unit : up_to_multiple(by, in_all, unit);
     if (shared == 0 && has(by, SHARED_OF_NONE_IS_0)) return 0;
     return shared == 0 && !has(by, SHARED_BY_ZERO) ? INT_MAX : divided(q[SHARED_PER_SM], shared);
 }
@@ -331,9 +362,11 @@ static void answer_question(const int question[QUESTION_INTS], uint64_t chosen, 
     a[BY_REGISTERS] = has(by, NO_BY_REGISTERS) ? 0 : by_registers(by);
     a[BY_SHARED] = has(by, NO_BY_SHARED) ? 0 : by_shared(by);
     a[BY_BLOCKS] = q[BLOCKS_PER_SM];
-    a[BLOCKS] = has(by, NO_BLOCKS) ? 0 : INT_MAX;
+    a[BLOCKS] = has(by, NO_BLOCKS) || has(by, MOST_OF_LIMITS) ? 0 : INT_MAX;
     for (int limit = BY_THREADS; limit <= BY_BLOCKS; limit++)
-        if (!has(by, WITHOUT_THREADS + limit)) a[BLOCKS] = least_of(a[BLOCKS], a[limit]);
+        if (!has(by, WITHOUT_THREADS + limit))
+            a[BLOCKS] =
+                has(by, MOST_OF_LIMITS) ? most_of(a[BLOCKS], a[limit]) : least_of(a[BLOCKS], a[limit]);
     const int warps = has(by, WARPS_OF_ANSWER_ROUNDED_DOWN) ? q[THREADS] / 32 : warps_of_block(by);
     a[WARPS] = has(by, NO_WARPS) ? 0 : a[BLOCKS] * warps;
     a[PERCENT] = has(by, NO_PERCENT) ? 0 : percent_of(by, a);

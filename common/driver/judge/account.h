@@ -48,6 +48,8 @@ bool account_values(Account *account, Accounting *out);
 bool account_bins(Account *account, Accounting *out);
 // In which bin of a histogram the elements of each value are counted.
 bool account_bin_values(Account *account, Accounting *out);
+// By which rule outputs hold right results at other places, or several of them in one.
+bool account_results(Account *account, Accounting *out);
 // Which elements of the inputs each element of a vector or matrix was made of.
 bool account_places(Account *account, Accounting *out);
 // Which element of what all rows share reaches which column of the results.

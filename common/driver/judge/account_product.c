@@ -4,6 +4,7 @@
 // every element of the left matrix has its own number: each result then is the number of the left element
 // that has met row d. In another run column d of the left matrix is all ones, and the right matrix has the
 // numbers.
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -27,6 +28,7 @@ typedef struct {
     // how often.
     int *met_left, *met_right;
     bool *is_written;
+    bool has_examples; // each number that was met is that of one element
 } Products;
 
 // How a result differs from the right one; bits.
@@ -97,6 +99,20 @@ static int kind_of(const Products *of, long long p) {
     return is_empty && of->depth > 0 ? IS_EMPTY : kind;
 }
 
+// What result p comes to if each number that it has met is that of one element; NAN: it is not.
+static double sum_of_met(const Products *of, long long p) {
+    double sum = 0;
+    for (long long d = 0; d < of->depth; d++) {
+        const int a = of->met_left[d * of->n + p];
+        if (a == NOTHING) continue;
+        if (a > of->rows * of->depth) return (double)NAN;
+        const int b = of->met_right[(a - 1) % of->depth * of->n + p]; // what meets the same column
+        if (b == NOTHING || b > of->depth * of->columns || (b - 1) / of->columns != d) return (double)NAN;
+        sum += (double)input_of(of, of->left)[a - 1] * (double)input_of(of, of->right)[b - 1];
+    }
+    return sum;
+}
+
 // Whether products that are missing or added twice, and nothing else, explain the results of other inputs.
 static bool are_confirmed(Products *of, const int *kinds) {
     enum { LIMIT = 50 };
@@ -107,7 +123,11 @@ static bool are_confirmed(Products *of, const int *kinds) {
     if (!run(of)) return false;
     for (long long p = 0; p < of->n; p++) {
         double sum = 0;
-        if (!of->is_written[p] || kinds[p] & HAS_OTHERS) continue;
+        if (!of->is_written[p]) continue;
+        if (kinds[p] & HAS_OTHERS) {
+            of->has_examples &= sum_of_met(of, p) == account_result(of->account, p);
+            continue;
+        }
         for (long long d = 0; d < of->depth; d++)
             sum += (is_met(of, p, d, 1)   ? 1
                     : is_met(of, p, d, 2) ? 2
@@ -183,7 +203,7 @@ static long long say_kind(const Products *of, const int *kinds, int kind, bool *
     if (kind == IS_EMPTY) text_add(words, is_one ? " adds no product" : " add no product");
     if (kind & HAS_OTHERS) {
         text_add(words, is_one ? " adds products of other elements" : " add products of other elements");
-        say_other(of, first, words);
+        if (of->has_examples) say_other(of, first, words);
         return count;
     }
     if (kind & LACKS) {
@@ -223,6 +243,7 @@ bool account_product(Account *account, Accounting *out) {
     const CaseSize *size = &account->one.size;
     Products of = {.account = account,
                    .task = task,
+                   .has_examples = true,
                    .left = task_input(task),
                    .right = product_right(task),
                    .out = task_output(task),

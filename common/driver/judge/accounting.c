@@ -27,9 +27,17 @@ static const Attempt of_sums[] = {{account_sums, true, 1100, 500},
                                   {account_sums, true, 140, 200},
                                   {account_values, false, 1100, 100},
                                   {0}},
+                     of_row_sums[] = {{account_results, true, 1100, 200},
+                                      {account_sums, true, 1100, 500},
+                                      {account_sums, true, 140, 200},
+                                      {account_values, false, 1100, 100},
+                                      {0}},
                      of_bins[] = {{account_bin_values, true, 140, 600}, {account_bins, true, 1100, 400}, {0}},
-                     of_places[] = {{account_places, false, 1100, 400}, {0}},
+                     of_places[] = {{account_results, true, 1100, 200},
+                                    {account_places, false, 1100, 400},
+                                    {0}},
                      of_filters[] = {{account_filter_rules, true, 700, 300},
+                                     {account_results, true, 700, 200},
                                      {account_filter, true, 700, 600},
                                      {account_filter_weights, true, 700, 100},
                                      {0}},
@@ -38,7 +46,8 @@ static const Attempt of_sums[] = {{account_sums, true, 1100, 500},
                                   {account_row_shared, true, 1100, 300},
                                   {account_rows, true, 4096, 500},
                                   {0}},
-                     of_products[] = {{account_product, true, 1100, 600},
+                     of_products[] = {{account_results, true, 1100, 200},
+                                      {account_product, true, 1100, 600},
                                       {account_product, true, 140, 600},
                                       {0}},
                      of_scans[] = {{account_scan, true, 20000, 400},
@@ -52,8 +61,8 @@ static const Attempt of_sums[] = {{account_sums, true, 1100, 500},
 
 static const Attempt *choose_attempts(const Task *task) {
     switch (task->expect) {
-    case EXPECT_SUM:
-    case EXPECT_ROW_SUMS: return of_sums;
+    case EXPECT_SUM: return of_sums;
+    case EXPECT_ROW_SUMS: return of_row_sums;
     case EXPECT_HISTOGRAM: return of_bins;
     case EXPECT_FILTER: return of_filters;
     case EXPECT_PRODUCT: return of_products;

@@ -94,8 +94,11 @@ typedef enum {
         2048, // one large element at some places of a row makes a NaN or an infinity of it
     ACCOUNT_ROWS_OVERFLOW = 1024, // one large element anywhere in a row makes a NaN or an infinity of it
     // Of the elements of EXPECT_PRODUCT
-    ACCOUNT_OTHER_PRODUCTS = 4096,  // some add products of other elements
-    ACCOUNT_PRODUCTS_LACKING = 8192 // some lack products, and none adds others
+    ACCOUNT_OTHER_PRODUCTS = 4096,   // some add products of other elements
+    ACCOUNT_PRODUCTS_LACKING = 8192, // some lack products, and none adds others
+    // Of outputs and the results that they should hold
+    ACCOUNT_KEPT = 16384, // outputs contain other outputs
+    ACCOUNT_MOVED = 32768 // they hold those of other places
 } AccountRule;
 
 enum { MAX_TOGETHER = 3 }; // deviations of a formula

@@ -37,6 +37,7 @@ Symptoms search_symptoms(const Search *search, const CaseReport *report) {
         .is_large = report->settings.is_large,
         .has_rows = report->settings.size.rows > 0,
         .has_bounds = search->ptx.judge->of->tasks[search->ptx.task].expect == EXPECT_ROWS,
+        .is_special = report->has_check && report->check.outcome == CHECK_SPECIAL,
         .is_left_out = report->has_check && report->check.outcome == CHECK_LEFT_OUT,
         .source = search->ptx.judge->subjects->source_text,
     };

@@ -67,6 +67,19 @@ static bool adds_own_sum(const WrongScan *of) {
     return true;
 }
 
+// Whether what comes before a stretch of `length` elements is taken to be the sums up to the ends of all
+// earlier stretches together: as they are in the scan, or as they should be.
+static bool adds_all_ends(const WrongScan *of, long long length, bool as_they_are) {
+    const bool is_exclusive = of->expected->task->is_exclusive;
+    double ends = 0;
+    for (long long i = 0; i < of->expected->count; i++) {
+        if (i > 0 && i % length == 0)
+            ends += !as_they_are ? before(of, i) : got(of, i - 1) + (is_exclusive ? input(of, i - 1) : 0);
+        if (got(of, i) != of->expected->values[i] - before(of, i / length * length) + ends) return false;
+    }
+    return true;
+}
+
 static void find_wrong(WrongScan *of) {
     of->first = -1;
     for (long long i = 0; i < of->expected->count; i++) {
@@ -115,6 +128,12 @@ void explain_wrong_scan(const Expected *expected, const void *scan, ElementType 
     else if (of.first > 1 && of.first % 2 == 0 && reaches_back(&of, of.first / 2, 1))
         snprintf(why, bytes, "Every sum reaches back to the %s elements before its own %s, and no further.",
                  half, half);
+    else if (of.first > 1 && of.first % 2 == 0 &&
+             (adds_all_ends(&of, of.first / 2, true) || adds_all_ends(&of, of.first / 2, false)))
+        snprintf(why, bytes,
+                 "In stretches of %s elements, from the third on, the sums up to the ends of all earlier "
+                 "stretches are added, not only the last of them.",
+                 half);
     else if (of.first > 1 && !expected->task->is_exclusive && holds_the_last(&of, of.first))
         snprintf(why, bytes, "Every sum holds the last %s elements only.", first);
     else if (of.first == 0 && !expected->task->is_exclusive && times_the_first(&of))

@@ -30,11 +30,33 @@ SHAPE(last_group_twice) { return 1 + (is_in_group(v, i) && i >= groups_end(v) - 
 SHAPE(tail_of_warp_lost) { return i < v->count / 32 * 32; }
 SHAPE(tail_of_block_lost) { return i < v->count / v->block * v->block; }
 SHAPE(tail_of_round_lost) { return i < v->count / v->threads * v->threads; }
+// What remains if each block, or each warp of the grid, takes an equal share of all elements or groups.
+SHAPE(rest_of_blocks_lost) { return i < v->count / v->blocks * v->blocks; }
+SHAPE(rest_of_warps_lost) {
+    const long long warps = v->threads / 32;
+    return v->block % 32 != 0 || i < v->count / warps * warps;
+}
+SHAPE(groups_of_blocks_lost) {
+    return !is_in_group(v, i) || (i - v->head) / 4 < (v->count - v->head) / 4 / v->blocks * v->blocks;
+}
+SHAPE(groups_of_round_lost) {
+    return !is_in_group(v, i) || (i - v->head) / 4 < (v->count - v->head) / 4 / v->threads * v->threads;
+}
+
+// Each block takes an equal share, rounded up; it leaves out what does not fill all its threads.
+SHAPE(rest_of_shares_lost) {
+    const long long share = (v->count + v->blocks - 1) / v->blocks, first = i / share * share;
+    const long long length = at_most(share, v->count - first);
+    return i - first < length / v->block * v->block;
+}
+
 SHAPE(last_round_lost) { return i + v->threads < v->count; }
-SHAPE(chunk_borders_twice) {
-    long long chunk = (v->count + v->threads - 1) / v->threads;
+static long long borders_twice(const ShapeView *v, long long i, long long shares) {
+    const long long chunk = (v->count + shares - 1) / shares;
     return 1 + (i > 0 && i % chunk == 0);
 }
+SHAPE(chunk_borders_twice) { return borders_twice(v, i, v->threads); }
+SHAPE(block_borders_twice) { return borders_twice(v, i, v->blocks); }
 
 static const ErrorShape shapes[] = {
     {"first-lost", first_lost, "Every wrong sum lacks element 0 and nothing else."},
@@ -71,9 +93,24 @@ static const ErrorShape shapes[] = {
      "Every wrong sum lacks the elements that do not fill a whole block of threads."},
     {"tail-of-round-lost", tail_of_round_lost,
      "Every wrong sum lacks the last elements, which are too few for all threads of the grid."},
+    {"rest-of-shares-lost", rest_of_blocks_lost,
+     "Every wrong sum lacks the last n % blocks elements, where blocks is the number of blocks."},
+    {"rest-of-shares-lost", rest_of_warps_lost,
+     "Every wrong sum lacks the last n % warps elements, where warps is the number of warps of the grid."},
+    {"rest-of-shares-lost", groups_of_blocks_lost,
+     "Of the whole groups of 4 every wrong sum lacks the last ones: as many as remain after a division by the "
+     "number of blocks."},
+    {"rest-of-shares-lost", groups_of_round_lost,
+     "Of the whole groups of 4 every wrong sum lacks the last ones, which are too few for all threads of the "
+     "grid."},
+    {"rest-in-shares-lost", rest_of_shares_lost,
+     "If every block takes an equal stretch, each lacks its last elements, which are too few for all its "
+     "threads."},
     {"last-round-lost", last_round_lost,
      "Every wrong sum lacks the last element of every thread: each stops one round too early."},
     {"chunk-borders-twice", chunk_borders_twice,
      "The first element of every chunk but the first is counted twice."},
+    {"chunk-borders-twice", block_borders_twice,
+     "If every block takes an equal stretch, the first element of each but the first is counted twice."},
 };
 const ShapeGroup shapes_of_ends = SHAPE_GROUP(shapes);

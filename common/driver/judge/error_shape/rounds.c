@@ -54,6 +54,18 @@ static long long rest_but_first_lost(const ShapeView *v, long long i, long long 
 SHAPE(rest_of_4_but_first_lost) { return rest_but_first_lost(v, i, 4); }
 SHAPE(rest_of_8_but_first_lost) { return rest_but_first_lost(v, i, 8); }
 
+// Rounds that are counted for the whole grid: each thread takes `deep` elements in each of them.
+static long long whole_rounds(const ShapeView *v, long long deep) {
+    return v->count / (deep * v->threads) * (deep * v->threads);
+}
+#define GRID_ROUNDS(deep)                                                                                    \
+    SHAPE(rest_of_grid_##deep##_lost) { return i < whole_rounds(v, deep); }                                  \
+    SHAPE(rest_of_grid_##deep##_but_first_lost) { return i < whole_rounds(v, deep) + v->threads; }
+SHAPE(rest_of_grid_2_lost) { return i < whole_rounds(v, 2); }
+GRID_ROUNDS(4)
+GRID_ROUNDS(8)
+GRID_ROUNDS(16)
+
 #define SUMS_KEPT(name, deep, kept)                                                                          \
     SHAPE(name) { return sums_kept(v, i, deep, kept); }
 SUMS_KEPT(first_of_2_sums_only, 2, 1)
@@ -106,6 +118,20 @@ static const ErrorShape shapes[] = {
      "After its whole rounds of 4 elements, each thread adds only the first of its remaining elements."},
     {"rest-but-first-lost", rest_of_8_but_first_lost,
      "After its whole rounds of 8 elements, each thread adds only the first of its remaining elements."},
+    {"rest-of-grid-lost", rest_of_grid_2_lost,
+     "The elements after the last whole round, in which each thread takes 2, are missing."},
+    {"rest-of-grid-lost", rest_of_grid_4_lost,
+     "The elements after the last whole round, in which each thread takes 4, are missing."},
+    {"rest-of-grid-lost", rest_of_grid_8_lost,
+     "The elements after the last whole round, in which each thread takes 8, are missing."},
+    {"rest-of-grid-lost", rest_of_grid_16_lost,
+     "The elements after the last whole round, in which each thread takes 16, are missing."},
+    {"rest-but-first-lost", rest_of_grid_4_but_first_lost,
+     "After the last whole round, in which each thread takes 4 elements, each thread adds only its first."},
+    {"rest-but-first-lost", rest_of_grid_8_but_first_lost,
+     "After the last whole round, in which each thread takes 8 elements, each thread adds only its first."},
+    {"rest-but-first-lost", rest_of_grid_16_but_first_lost,
+     "After the last whole round, in which each thread takes 16 elements, each thread adds only its first."},
     {"first-of-2-sums-only", first_of_2_sums_only,
      "Only the first of each thread's 2 sums is in the result."},
     {"first-of-4-sums-only", first_of_4_sums_only,

@@ -31,6 +31,7 @@ static const char *const names[CHANGE_KINDS] = {
     [CHANGE_INDEX] = "index",
     [CHANGE_SKIPPED] = "skipped",
     [CHANGE_EXCHANGED] = "exchanged",
+    [CHANGE_ZERO_PRODUCT] = "zero-product",
     [CHANGE_GUARD] = "guard",
     [CHANGE_SINGLE] = "single-accesses",
     [CHANGE_STAY] = "stay",

@@ -34,6 +34,7 @@ typedef enum {
     CHANGE_START,         // another float that a variable starts from
     CHANGE_SKIPPED,       // 0 for threads that skip a load, in place of what they had
     CHANGE_EXCHANGED,     // the two sides of subtractions of floats
+    CHANGE_ZERO_PRODUCT,  // 0 for the product of 0 with an infinity or NaN
     CHANGE_GUARD,         // a test before the accesses of the line, which leaves out what is out of bounds
     CHANGE_SINGLE,        // one access for each element instead of a wide one, with a test for each
     CHANGE_STAY,        // no thread leaves, or passes by, in the line; what it has no element for is left out

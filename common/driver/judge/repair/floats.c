@@ -1,4 +1,4 @@
-// Floats: other numbers that a variable starts from, and subtractions the other way round.
+// Floats: other numbers that a variable starts from, subtractions the other way round, and products with 0.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -144,6 +144,40 @@ void propose_exchanged(const Kernel *kernel) {
             memcpy(in.operands[1], in.operands[2], sizeof first);
             with_operand(&in, 2, first, text, sizeof text);
             change_replace(kernel->changes, change, i, "%s", text);
+        }
+    }
+}
+
+// ---- Products --------------------------------------------------------------------------------------------
+
+static bool multiplies(const PtxInstruction *in) {
+    return (opcode_is(in, "mul") || opcode_is(in, "fma")) && strstr(in->opcode, ".f32");
+}
+
+// In every multiplication of a line, 0 for the product of 0 with an infinity or NaN.
+void propose_zero_products(const Kernel *kernel) {
+    int lines[MOST];
+    const int count = list_lines(kernel, multiplies, lines);
+    for (int l = 0; l < count; l++) {
+        Change *change = changes_add(kernel->changes, CHANGE_ZERO_PRODUCT, lines[l]);
+        say_at(change, "0 for the product of 0 and an infinity", "in");
+        change_insert(kernel->changes, change, kernel->first,
+                      "\t.reg .pred %%wbz0;\n\t.reg .f32 %%wbz1;\n\t.reg .f32 %%wbz2;");
+        for (int i = kernel->first; i < kernel->end; i++) {
+            PtxInstruction in;
+            char left[PTX_OPERAND_BYTES], right[PTX_OPERAND_BYTES], text[400];
+            if (kernel->lines->lines[i].source != lines[l] ||
+                !ptx_instruction(&kernel->lines->lines[i], &in) || !multiplies(&in))
+                continue;
+            memcpy(left, in.operands[1], sizeof left);
+            memcpy(right, in.operands[2], sizeof right);
+            memcpy(in.operands[1], "%wbz1", sizeof "%wbz1");
+            with_operand(&in, 2, "%wbz2", text, sizeof text);
+            change_replace(
+                kernel->changes, change, i,
+                "\tsetp.eq.f32 %%wbz0, %s, 0f00000000;\n\tselp.f32 %%wbz1, 0f00000000, %s, %%wbz0;\n"
+                "\tsetp.eq.f32 %%wbz0, %s, 0f00000000;\n\tselp.f32 %%wbz2, 0f00000000, %s, %%wbz0;\n%s",
+                right, left, left, right, text);
         }
     }
 }

@@ -96,8 +96,9 @@ void propose_elements_apart(const Kernel *kernel);
 void propose_sizes(const Kernel *kernel);
 void propose_signs(const Kernel *kernel);
 void propose_other_arrays(const Kernel *kernel);
-// floats.c: what variables start from, and the sides of subtractions.
+// floats.c: what variables start from, the sides of subtractions, and products with 0.
 void propose_starts(const Kernel *kernel);
+void propose_zero_products(const Kernel *kernel);
 void propose_exchanged(const Kernel *kernel);
 // skipped.c: what a thread keeps that skips a load.
 void propose_zero_where_skipped(const Kernel *kernel);

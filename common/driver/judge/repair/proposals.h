@@ -13,6 +13,7 @@ typedef struct {
     bool is_large;          // of which a few blocks run
     bool has_rows;
     bool has_bounds;    // of EXPECT_ROWS: what a sum or a maximum starts from shows in all of a row
+    bool is_special;    // a NaN or an infinity is wrong
     bool is_left_out;   // the blocks do not reach every element
     const char *source; // the text of kernel.cu; NULL: not known
     const Change *only; // no others than of its kind need be proposed; NULL: all
