@@ -94,6 +94,13 @@ def test_the_change_repairs_the_source_too(
             "at n = 1,023, elements 1,020 to 1,022 of c are never written; the others are right",
         ),
         (
+            "wrong/ch10/tail_from_the_beginning",
+            (
+                "at n = 1,023, elements 1,016 to 1,022 of c are never written; the others are right; "
+                "7 stores are to a place that another store writes to as well: line "
+            ),
+        ),
+        (
             "wrong/ch15/half_of_the_bins",
             "at n = 65, values 128 to 255 are counted in no bin; the others in their own",
         ),
@@ -124,6 +131,82 @@ def test_the_elements_of_a_wrong_result_are_accounted_for(
     page, result = judge_named(built, name, tmp_path)
     assert result["accounting"]["words"].startswith(words)
     assert f"elements {words}" in page
+
+
+@pytest.mark.parametrize(
+    ("name", "rule", "mistake"),
+    [
+        (
+            "wrong/ch17/ring_of_sums_kept",
+            "an output also contains the output 3 rows above it, if both are in the same 16 rows",
+            "sum-not-reset",
+        ),
+        (
+            "wrong/ch09/sum_of_two_rows_kept",
+            "an output also contains the output just before it, if both are in the same 2 places",
+            "sum-not-reset",
+        ),
+        (
+            "wrong/ch19/columns_of_neighbours",
+            (
+                "in every 64 columns column x + 16 i holds what belongs in column 4 x + i, "
+                "for x below 16 and i below 4"
+            ),
+            "stored-at-other-places",
+        ),
+        (
+            "wrong/ch19/neighbouring_groups",
+            (
+                "in every 128 columns column x + 32 i holds what belongs in column x + 4 i, "
+                "for x below 32 and i below 4"
+            ),
+            "stored-at-other-places",
+        ),
+        (
+            "wrong/ch19/registers_turned",
+            "in tiles of 64 x 64, blocks of 16 x 16 are right, but rows and columns of blocks are exchanged",
+            "stored-at-other-places",
+        ),
+        (
+            "wrong/ch19/tile_stored_turned",
+            "tiles of 32 x 32 are at their places, but rows and columns are exchanged in each",
+            "stored-at-other-places",
+        ),
+    ],
+)
+def test_a_rule_of_outputs_is_that_of_all_values(
+    nvcc: str, built: Path, tmp_path: Path, name: str, rule: str, mistake: str
+) -> None:
+    _, result = judge_named(built, name, tmp_path)
+    said = re.fullmatch(r"all [\d,]+ values of (\d+) wrong cases: (.*)", result["accounting"]["words"])
+    assert said and int(said[1]) > 1
+    assert said[2] == rule
+    assert result["diagnosis"]["mistake"] == mistake
+    assert result["diagnosis"]["proof"] == "accounting"
+
+
+@pytest.mark.parametrize("name", ["wrong/ch19/tile_of_b_turned", "wrong/ch19/a_squared"])
+def test_a_product_of_several_elements_is_not_said_to_be_of_one(
+    nvcc: str, built: Path, tmp_path: Path, name: str
+) -> None:
+    _, result = judge_named(built, name, tmp_path)
+    assert result["accounting"]["words"].endswith("all outputs add products of other elements")
+
+
+@pytest.mark.parametrize(
+    ("name", "shape"),
+    [
+        ("wrong/ch02/share_rounded_down", "the last n % blocks elements"),
+        ("wrong/ch02/warp_share_rounded_down", "the last n % warps elements"),
+        ("wrong/ch12/rounds_of_the_grid_then_one", "in which each thread takes 8 elements"),
+        ("wrong/ch16/goes_on_after_a_prefix", "In stretches of 5,120 elements, from the third on"),
+    ],
+)
+def test_a_rule_of_all_sizes_is_stated(nvcc: str, built: Path, tmp_path: Path, name: str, shape: str) -> None:
+    page, result = judge_named(built, name, tmp_path)
+    assert shape in " ".join(page.split())
+    assert "Possibly:" not in page
+    assert result["diagnosis"]["proof"]
 
 
 def test_a_sum_that_is_rounded_is_accounted_for_by_single_values(

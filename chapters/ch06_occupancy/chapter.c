@@ -202,7 +202,6 @@ enum {
     THREADS_OF_BLOCK_REACHED,
     REGISTERS_OF_BLOCK_REACHED,
     SHARED_OF_BLOCK_REACHED,
-    MOST_OF_LIMITS,
 };
 static const Deviation deviations[] = {
     [THREADS_OF_BLOCK_ACCEPTED] = {"a block of more than threads_per_block threads counts as one that fits",
@@ -277,7 +276,6 @@ static const Deviation deviations[] = {
     [SHARED_OF_BLOCK_REACHED] =
         {"a block that asks for exactly shared_per_block bytes counts as one that does not fit",
          "limit-taken-for-too-much"},
-    [MOST_OF_LIMITS] = {"blocks is the greatest of the limits, not the least", NULL},
     {NULL, NULL},
 };
 
@@ -289,7 +287,6 @@ typedef struct {
 static bool has(const Formulas *by, int deviation) { return by->deviations >> deviation & 1; }
 
 static int least_of(int a, int b) { return a < b ? a : b; }
-static int most_of(int a, int b) { return a > b ? a : b; }
 static int divided(int a, int b) { return b ? a / b : -1; } // as on a GPU
 static int up_to_multiple(const Formulas *by, int amount, int unit) {
     return (has(by, ROUNDED_DOWN) ? amount : amount + unit - 1) / unit * unit;
@@ -362,11 +359,9 @@ static void answer_question(const int question[QUESTION_INTS], uint64_t chosen, 
     a[BY_REGISTERS] = has(by, NO_BY_REGISTERS) ? 0 : by_registers(by);
     a[BY_SHARED] = has(by, NO_BY_SHARED) ? 0 : by_shared(by);
     a[BY_BLOCKS] = q[BLOCKS_PER_SM];
-    a[BLOCKS] = has(by, NO_BLOCKS) || has(by, MOST_OF_LIMITS) ? 0 : INT_MAX;
+    a[BLOCKS] = has(by, NO_BLOCKS) ? 0 : INT_MAX;
     for (int limit = BY_THREADS; limit <= BY_BLOCKS; limit++)
-        if (!has(by, WITHOUT_THREADS + limit))
-            a[BLOCKS] =
-                has(by, MOST_OF_LIMITS) ? most_of(a[BLOCKS], a[limit]) : least_of(a[BLOCKS], a[limit]);
+        if (!has(by, WITHOUT_THREADS + limit)) a[BLOCKS] = least_of(a[BLOCKS], a[limit]);
     const int warps = has(by, WARPS_OF_ANSWER_ROUNDED_DOWN) ? q[THREADS] / 32 : warps_of_block(by);
     a[WARPS] = has(by, NO_WARPS) ? 0 : a[BLOCKS] * warps;
     a[PERCENT] = has(by, NO_PERCENT) ? 0 : percent_of(by, a);

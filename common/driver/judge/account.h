@@ -27,6 +27,19 @@ void account_mark(const Account *account, int buffer, long long i, double value)
 // The same run, and what all its results add up to; those that were not written count as 0.
 bool account_sum(Account *account, double *sum);
 
+// How many elements the stores of a run write, which has one output; of each line of kernel.cu that has some.
+enum { MOST_STORING_LINES = 16 };
+typedef struct {
+    int line;
+    long long elements;
+} StoringLine;
+typedef struct {
+    long long in_all;
+    StoringLine lines[MOST_STORING_LINES];
+    int line_count;
+} StoredElements;
+bool account_stores(Account *account, StoredElements *stored);
+
 // A number that a second input has at this place, below `limit`.
 int account_drawn(const Account *account, int buffer, long long i, int limit);
 

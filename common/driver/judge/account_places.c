@@ -202,6 +202,25 @@ static long long say_kind(const Places *places, Kind kind, Text *words) {
     return count;
 }
 
+// If elements are never written: which are written more than once instead, and by which line.
+static void say_stores(const Places *places, Text *words, Accounting *out) {
+    StoredElements stored;
+    long long unwritten = 0;
+    char again[32];
+    for (long long at = 0; at < places->n; at++) unwritten += places->kinds[at] == UNWRITTEN;
+    if (unwritten == 0 || !account_stores(places->account, &stored)) return;
+    const long long repeated = stored.in_all - (places->n - unwritten);
+    if (repeated <= 0) return;
+    count_text(repeated, again, sizeof again);
+    text_printf(words, "; %s %s to a place that another store writes to as well", again,
+                repeated == 1 ? "store is" : "stores are");
+    if (repeated != unwritten) return;
+    out->rules |= ACCOUNT_STORED_TWICE;
+    for (int l = 0; l < stored.line_count; l++)
+        if (stored.lines[l].elements == unwritten && stored.lines[l].line > 0)
+            text_printf(words, ": line %d has as many", stored.lines[l].line);
+}
+
 static void say(const Places *places, Accounting *out) {
     const CaseSize *size = &places->account->one.size;
     Text words = {0};
@@ -214,6 +233,7 @@ static void say(const Places *places, Accounting *out) {
     if (words.bytes && others > 0)
         text_printf(&words, "; %s right", others == 1 ? "the other one is" : "the others are");
     if (!words.bytes) text_add(&words, "every element comes from its own ones");
+    say_stores(places, &words, out);
     char n[32], columns[32];
     count_text(size->rows > 0 ? size->rows : size->n, n, sizeof n);
     count_text(size->columns, columns, sizeof columns);

@@ -11,7 +11,7 @@ enum {
     MOST_WRONG = 8, // cases
     MOST_RIGHT = 4,
     MOST_ELEMENTS = 1 << 14,
-    LEAST_WRONG = 3,    // elements, which a rule explains by chance with hardly any numbers
+    LEAST_WRONG = 8,    // elements, which a rule explains by chance with hardly any numbers
     LONGEST = 128,      // side of a tile that is transposed in itself
     MOST_PLACES = 4096, // that are exchanged with each other
 };
@@ -101,10 +101,12 @@ static bool does_fit(const Results *results, const Rule *rule) {
     return true;
 }
 
-// Whether two rules differ by the length of stretches or tiles alone: they are the same if no case has more.
+// Whether two rules that fit say the same of these cases: they differ by the length of stretches or tiles, of
+// which no case has more, or the distance is a number and also that of blocks, warps or threads.
 static bool are_alike(const Rule *one, const Rule *other) {
     if (one->kind != other->kind || one->is_down != other->is_down) return false;
-    return one->kind == KEPT || (one->kind == STEPPED && one->a == other->a && one->b == other->b) ||
+    return (one->kind == KEPT && (one->a == other->a || other->unit != NUMBER)) ||
+           (one->kind == STEPPED && one->a == other->a && one->b == other->b) ||
            (one->kind == TURNED && one->b == other->b);
 }
 
