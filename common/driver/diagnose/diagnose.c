@@ -648,8 +648,8 @@ static void tell_shape(const Evidence *evidence, Judgement *judgement, const Mis
     const int shape = mistake && mistake->shape ? fitting_shape(evidence, mistake->shape) : -1;
     if (judgement->first < 0) return;
     CheckReport *check = &judgement->cases[judgement->first].check;
-    // One sum may be off by the same as if other elements were wrong: the account of all knows better. What the
-    // mistake is recognised by stays.
+    // One sum may be off by the same as if other elements were wrong: the account of all knows better. What
+    // the mistake is recognised by stays.
     const Accounting *accounting = &judgement->accounting;
     const bool is_meant = mistake && mistake->says && fits(mistake->says, check->why);
     if (shape < 0 && accounting->n > 0 && !is_meant) check->why[0] = '\0';

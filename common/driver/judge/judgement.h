@@ -97,9 +97,10 @@ typedef enum {
     ACCOUNT_OTHER_PRODUCTS = 4096,   // some add products of other elements
     ACCOUNT_PRODUCTS_LACKING = 8192, // some lack products, and none adds others
     // Of outputs and the results that they should hold
-    ACCOUNT_KEPT = 16384, // outputs contain other outputs
-    ACCOUNT_MOVED = 32768,       // they hold those of other places
-    ACCOUNT_STORED_TWICE = 65536 // as many elements are stored as there are, some of them at a place of others
+    ACCOUNT_KEPT = 16384,  // outputs contain other outputs
+    ACCOUNT_MOVED = 32768, // they hold those of other places
+    ACCOUNT_STORED_TWICE =
+        65536 // as many elements are stored as there are, some of them at a place of others
 } AccountRule;
 
 enum { MAX_TOGETHER = 3 }; // deviations of a formula
