@@ -14,8 +14,8 @@ typedef struct {
     ArenaBlock *blocks;  // newest first
     unsigned char *next; // free bytes of the newest shared block
     unsigned char *end;
-    size_t taken; // bytes of all blocks
-    size_t limit; // that `taken` may not exceed; 0: none
+    size_t taken;     // bytes of all blocks
+    size_t limit;     // that `taken` may not exceed; 0: none
     bool was_limited; // an allocation failed because of it
 } Arena;
 

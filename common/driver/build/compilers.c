@@ -189,7 +189,8 @@ bool compile_make_ptx(Build *build) {
     return good;
 }
 
-// Without ptxas: what the PTX itself tells. What else it does not parse is refused by the audit, with its reason.
+// Without ptxas: what the PTX itself tells. What else it does not parse is refused by the audit, with its
+// reason.
 static bool estimate(Build *build) {
     CompileResult *result = build->result;
     static EmulatorError error;

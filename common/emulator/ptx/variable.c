@@ -324,8 +324,8 @@ static bool check_announced(Parser *p, const Token *at, const PtxVariable *old, 
     return parser_fail(p, at, "'%.100s' differs from its declaration on line %d", old->name, old->line);
 }
 
-// Counts a variable of constant memory, which is as large on every device (CUDA C++ Programming Guide, technical
-// specifications); ptxas refuses more. `old`: what stood for it until now, and is counted already.
+// Counts a variable of constant memory, which is as large on every device (CUDA C++ Programming Guide,
+// technical specifications); ptxas refuses more. `old`: what stood for it until now, and is counted already.
 static bool fits_constant_memory(Parser *p, const Token *at, const PtxVariable *variable,
                                  const PtxVariable *old) {
     if (variable->space != PTX_SPACE_CONST || variable->is_extern) return true;
