@@ -82,7 +82,7 @@ struct Instruction {
     // Of branches that ptxas makes predicates of (program/predicated.h), and of what they lead around: how
     // many instructions before it its branch is, or 0.
     bool is_predicated;
-    bool is_offset; // of the addition of a constant to an address: it becomes the offset of the accesses
+    uint8_t machine_cost; // program/machine_cost.h
     uint16_t predicated_back;
 };
 enum { MERGED_AWAY = 255 };

@@ -1,50 +1,20 @@
 // If PTX has a branch over a few instructions, ptxas puts these under a predicate: no lane branches, and a
 // warp issues them even if all its lanes are switched off. A branch to the end of the kernel becomes an exit
-// under a predicate. The rules and the limit are those that reproduce best what an H200 counts
-// (tests/hardware_truth).
+// under a predicate. The rules are those of ptxas 13 for sm_90, found with kernels of one or two `if`, and
+// they reproduce what an H200 counts (tests/hardware_truth).
 #include "emulator/program/predicated.h"
 
-#include <stdlib.h>
-#include <string.h>
+#include "emulator/program/machine_cost.h"
 
 enum {
-    MOST_COST = 10,         // of the instructions under a predicate
+    MOST_COST = 8,           // machine instructions of one way
+    MOST_COST_OF_BOTH = 14,  // where neither way is empty
+    MOST_COST_OF_LOADS = 20, // where loads from global memory are under way while the rest is executed
+    LEAST_WORK_BEFORE = 4,  // that there must be beside such a load, if only what is before the branch counts
+    LEAST_WORK = 3,         // likewise, with what is after it
     MOST_INSTRUCTIONS = 64, // that are looked at, with branches and what costs nothing
+    COST_OF_LOAD = 4,
 };
-
-// ---- Additions that cost nothing --------------------------------------------------------------------------
-
-// Notes the registers that an instruction reads other than as the address of an access.
-static void note_uses(const PtxInstruction *in, bool *is_value) {
-    const bool has_result = strcmp(in->opcode, "st") != 0 && strcmp(in->opcode, "red") != 0;
-    for (int k = has_result ? 1 : 0; k < in->operand_count; k++) {
-        const PtxOperand *o = &in->operands[k];
-        if (o->kind == PTX_OPERAND_REGISTER) is_value[o->reg->index] = true;
-        for (int e = 0; e < o->element_count && o->kind != PTX_OPERAND_ADDRESS; e++)
-            if (o->elements[e].kind == PTX_OPERAND_REGISTER) is_value[o->elements[e].reg->index] = true;
-    }
-}
-
-// The addition of a constant to an address, which becomes the offset of the accesses.
-static bool is_offset(const PtxInstruction *in, const bool *is_value) {
-    return strcmp(in->opcode, "add") == 0 && in->operand_count == 3 && !in->guard &&
-           in->operands[0].kind == PTX_OPERAND_REGISTER && in->operands[1].kind == PTX_OPERAND_REGISTER &&
-           in->operands[2].kind == PTX_OPERAND_INTEGER && !is_value[in->operands[0].reg->index];
-}
-
-static bool find_offsets(Function *function) {
-    const PtxFunction *f = function->ptx;
-    bool *is_value = calloc((size_t)f->register_count + 1, sizeof *is_value);
-    if (!is_value) return false;
-    for (int i = 0; i < f->instruction_count; i++) note_uses(&f->instructions[i], is_value);
-    for (int i = 0; i < function->count; i++) {
-        Instruction *in = &function->code[i];
-        const PtxInstruction *ptx = in->kind == KIND_ALU ? ptx_at_line(f, in->ptx_line) : NULL;
-        in->is_offset = ptx && is_offset(ptx, is_value);
-    }
-    free(is_value);
-    return true;
-}
 
 // ---- Regions ----------------------------------------------------------------------------------------------
 
@@ -52,8 +22,15 @@ typedef struct {
     const Function *function;
     int branch, join; // the instruction where the lanes meet again; -1: at the end
     int members[MOST_INSTRUCTIONS];
-    int count, cost;
+    int count;
 } Region;
+
+// What is executed on one of the two ways.
+typedef struct {
+    int cost;
+    bool has_load;    // from global memory
+    bool is_constant; // no such load is from memory that a store could change
+} Way;
 
 static bool is_end(const Function *f, int at) {
     while (f->code[at].kind == KIND_BRANCH && f->code[at].guard < 0 && f->code[at].target > at)
@@ -67,32 +44,28 @@ static bool holds(const Region *r, int at) {
     return false;
 }
 
-// Whether an instruction can be under a predicate; what it costs is added. An atomic that a warp gathers
-// first cannot: it asks which lanes are there.
-static bool is_simple(const Instruction *in, int *cost) {
-    switch ((InstructionKind)in->kind) {
-    case KIND_EXIT: return in->guard < 0;
-    case KIND_BRANCH: return in->guard < 0;
-    case KIND_ATOMIC: ++*cost; return !in->is_gathered && in->space == PTX_SPACE_SHARED;
-    case KIND_LOAD:
-    case KIND_STORE: *cost += in->merged_bytes != MERGED_AWAY; return true;
-    case KIND_CVTA: return true;
-    case KIND_ALU: *cost += !in->is_offset; return !in->slow_path; // a branch there
-    case KIND_SPECIAL:
-    case KIND_MAPA:
-    case KIND_CP_ASYNC:
-    case KIND_MBARRIER: ++*cost; return true;
-    default: return false;
-    }
+// Whether an instruction can be under a predicate.
+static bool is_simple(const Instruction *in) {
+    if (in->kind == KIND_EXIT || in->kind == KIND_BRANCH) return in->guard < 0;
+    return in->machine_cost != NEVER_PREDICATED;
+}
+
+static bool is_global_load(const Instruction *in) {
+    return in->kind == KIND_LOAD && (in->space == PTX_SPACE_GLOBAL || in->space == PTX_SPACE_NONE);
 }
 
 // Follows one way from the branch to where the ways meet. False if that is not a straight line of
 // simple instructions.
-static bool follow(Region *r, int at) {
+static bool follow(Region *r, int at, Way *way) {
     while (at != r->join) {
         const Instruction *in = &r->function->code[at];
-        if (r->count == MOST_INSTRUCTIONS || !is_simple(in, &r->cost)) return false;
+        if (r->count == MOST_INSTRUCTIONS || !is_simple(in)) return false;
         if (holds(r, at)) return r->join < 0; // both ways end alike
+        if (in->kind != KIND_EXIT && in->kind != KIND_BRANCH) {
+            way->cost += in->machine_cost;
+            way->has_load |= is_global_load(in);
+            way->is_constant &= !is_global_load(in) || (in->flags & IS_NC);
+        }
         r->members[r->count++] = at;
         if (in->kind == KIND_EXIT) return r->join < 0;
         const int next = in->kind == KIND_BRANCH ? in->target : at + 1;
@@ -113,15 +86,139 @@ static bool has_one_entry(const Region *r) {
     return true;
 }
 
+// What else leads to where the two ways meet.
+typedef enum { NOBODY, A_BRANCH, ANOTHER_WAY } Others;
+
+static Others others_at_join(const Region *r) {
+    const Function *f = r->function;
+    Others others = NOBODY;
+    if (r->join <= r->branch) return NOBODY; // the head of a loop
+    for (int i = 0; i < f->count; i++) {
+        const Instruction *in = &f->code[i];
+        if (in->kind != KIND_BRANCH || in->target != r->join || holds(r, i) || i == r->branch) continue;
+        if (in->guard < 0) return ANOTHER_WAY;
+        if (i < r->branch) others = A_BRANCH;
+    }
+    const int before = r->join - 1;
+    const Instruction *last = &f->code[before];
+    const bool falls = last->kind != KIND_EXIT && (last->kind != KIND_BRANCH || last->guard >= 0);
+    if (!falls || holds(r, before) || before == r->branch) return others;
+    return last->kind == KIND_BRANCH ? A_BRANCH : ANOTHER_WAY;
+}
+
+// Whether machine code still has a branch to it.
+static bool is_target(const Function *f, int at) {
+    for (int i = 0; i < f->count; i++)
+        if (f->code[i].kind == KIND_BRANCH && f->code[i].target == at && !f->code[i].is_predicated)
+            return true;
+    return false;
+}
+
+static bool writes(const Instruction *in, const Operand *of) {
+    for (int k = 0; k < in->dst_count; k++)
+        if (!of->constant && in->dst[k] == of->offset) return true;
+    return false;
+}
+
+static bool feeds(const Instruction *in, const Instruction *user) {
+    if (in->dst_count > 0 && user->guard >= 0 && in->dst[0] == user->guard) return true;
+    for (int k = 0; k < user->src_count; k++)
+        if (writes(in, &user->src[k])) return true;
+    return false;
+}
+
+typedef struct {
+    const Instruction *of[4 * MOST_INSTRUCTIONS];
+    int count;
+} Set;
+
+static void add_to(Set *set, const Instruction *in) {
+    if (set->count < 4 * MOST_INSTRUCTIONS) set->of[set->count++] = in;
+}
+
+static bool feeds_any(const Instruction *in, const Set *users) {
+    for (int k = 0; k < users->count; k++)
+        if (feeds(in, users->of[k])) return true;
+    return false;
+}
+
+static int work_of(const Instruction *in) { return is_global_load(in) ? COST_OF_LOAD : in->machine_cost; }
+
+// The work before the branch that need not be done before the condition and the addresses of the loads are
+// known. ptxas moves no load ahead of a store, unless the memory is constant.
+static int work_before(const Region *r, bool is_constant) {
+    const Function *f = r->function;
+    Set needed = {.count = 0};
+    int work = 0;
+    add_to(&needed, &f->code[r->branch]);
+    for (int k = r->count - 1; k >= 0; k--) {
+        const Instruction *in = &f->code[r->members[k]];
+        if (is_global_load(in) || feeds_any(in, &needed)) add_to(&needed, in);
+    }
+    for (int i = r->branch - 1; i >= 0 && r->branch - i < MOST_INSTRUCTIONS; i--) {
+        const Instruction *in = &f->code[i];
+        if (in->kind == KIND_BRANCH && in->is_predicated && !is_end(f, in->target)) continue;
+        if ((in->kind == KIND_STORE && !is_constant) || in->kind == KIND_BARRIER ||
+            in->machine_cost == NEVER_PREDICATED)
+            break;
+        if (feeds_any(in, &needed))
+            add_to(&needed, in);
+        else
+            work += work_of(in);
+        if (is_target(f, i)) break;
+    }
+    return work;
+}
+
+// The work after the ways have met that needs nothing of what they leave.
+static int work_after(const Region *r) {
+    const Function *f = r->function;
+    Set left = {.count = 0};
+    int work = 0;
+    for (int k = 0; k < r->count; k++) add_to(&left, &f->code[r->members[k]]);
+    for (int i = r->join; i < f->count && i - r->join < MOST_INSTRUCTIONS; i++) {
+        const Instruction *in = &f->code[i];
+        bool is_fed = false;
+        if (in->kind == KIND_BRANCH && in->is_predicated && !is_end(f, in->target)) continue;
+        if (in->kind == KIND_BRANCH || in->kind == KIND_EXIT) return work + 1;
+        if (in->machine_cost == NEVER_PREDICATED) break;
+        for (int k = 0; k < left.count && !is_fed; k++) is_fed = feeds(left.of[k], in);
+        if (is_fed)
+            add_to(&left, in);
+        else if (in->kind != KIND_BARRIER)
+            work += work_of(in);
+    }
+    return work;
+}
+
+static bool is_cheap(const Region *r, const Way ways[2], Others others) {
+    const int both = ways[0].cost + ways[1].cost;
+    const bool has_two = ways[0].cost && ways[1].cost;
+    if (!ways[0].has_load && !ways[1].has_load)
+        return ways[0].cost <= MOST_COST && ways[1].cost <= MOST_COST &&
+               (!has_two || both <= MOST_COST_OF_BOTH);
+    if (both > MOST_COST_OF_LOADS) return false;
+    if (r->join < 0) return both <= MOST_COST; // nothing follows
+    const int before = work_before(r, ways[0].is_constant && ways[1].is_constant);
+    if (others != NOBODY) return before >= LEAST_WORK_BEFORE;
+    // A load of the way that comes first is awaited before the other begins.
+    const bool is_first = has_two && ways[0].has_load && !ways[1].has_load;
+    return before + (is_first ? ways[1].cost : work_after(r)) >= LEAST_WORK;
+}
+
 static void look_at(Function *f, int branch) {
     const int target = f->code[branch].target;
     Region r = {.function = f, .branch = branch, .join = f->code[branch].reconverge};
+    Way ways[2] = {{.is_constant = true}, {.is_constant = true}};
     if (target <= branch && target != r.join) return;
     if (is_end(f, target) || is_end(f, branch + 1)) {
         f->code[branch].is_predicated = true;
         return;
     }
-    if (!follow(&r, branch + 1) || !follow(&r, target) || r.cost > MOST_COST || !has_one_entry(&r)) return;
+    if (!follow(&r, branch + 1, &ways[0]) || !follow(&r, target, &ways[1]) || !has_one_entry(&r)) return;
+    const Others others = others_at_join(&r);
+    const bool has_two = ways[0].cost && ways[1].cost;
+    if (!is_cheap(&r, ways, others) || (!has_two && others == ANOTHER_WAY)) return;
     f->code[branch].is_predicated = true;
     for (int k = 0; k < r.count; k++)
         if (r.members[k] - branch <= UINT16_MAX)
@@ -129,8 +226,11 @@ static void look_at(Function *f, int branch) {
 }
 
 bool find_predicated(Function *f) {
-    if (!find_offsets(f)) return false;
-    for (int i = 0; i < f->count; i++)
+    if (!find_machine_costs(f)) return false;
+    for (int i = f->count - 1; i >= 0; i--) // an inner one before the one around it
         if (f->code[i].kind == KIND_BRANCH && f->code[i].guard >= 0) look_at(f, i);
+    for (int i = 0; i < f->count; i++) // and with what the ones before it have become
+        if (f->code[i].kind == KIND_BRANCH && f->code[i].guard >= 0 && !f->code[i].is_predicated)
+            look_at(f, i);
     return true;
 }
