@@ -46,7 +46,9 @@ struct VariantSearch {
 
 static bool calls(const Code *code, const Function *from, const Function *to) {
     for (int i = from->first; i < from->last; i++)
-        if (tokens_are_same(&code->tokens, i, to->name)) return true;
+        if (tokens_are_same(&code->tokens, i, to->name) &&
+            !token_is_one_of(&code->tokens, i - 1, ". -> ::")) // one of a struct
+            return true;
     return false;
 }
 
@@ -376,8 +378,9 @@ static void choose(VariantSearch *of) {
             *repair = (Repair){0}; // what is not tried may repair it too
             return;
         }
+        if (found || repair->change_count == 0) continue;
         search->work -= work_of_choice;
-        if (!found && repair->change_count > 0) found = variant;
+        found = variant;
     }
 }
 

@@ -298,7 +298,7 @@ static void propose_starts(const Proposer *proposer, const Statement *loop) {
     }
 }
 
-// What is stored, and added to elsewhere, starts again behind the store.
+// What is stored, and added to elsewhere, starts again after the store.
 static void propose_start_behind(const Proposer *proposer, const Statement *statement) {
     const Code *code = proposer->code;
     int first, last;

@@ -70,7 +70,9 @@ static void propose_functions(const Proposer *proposer, int at) {
     Names names = {0};
     for (int f = 0; f < code->function_count; f++)
         if (tokens_are_same(&code->tokens, code->functions[f].name, at)) called = &code->functions[f];
-    if (!called || called->is_kernel || called->name == at || !token_is(&code->tokens, at + 1, "(")) return;
+    if (!called || called->is_kernel || called->name == at || !token_is(&code->tokens, at + 1, "(") ||
+        token_is_one_of(&code->tokens, at - 1, ". -> ::"))
+        return;
     for (int f = 0; f < code->function_count; f++) {
         const Function *other = &code->functions[f];
         if (!other->is_kernel && other->last < at && are_called_alike(code, called, other))

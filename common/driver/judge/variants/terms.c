@@ -82,7 +82,8 @@ static const struct {
 // A whole number from `first` to `last`, as an index, with a term that it may lack. `adds`: a variable too.
 static void propose_for_number(const Proposer *proposer, int first, int last, bool adds) {
     char *was = proposer_text(proposer, first, last, 0, 0, NULL);
-    const bool is_one = first == last;
+    const bool is_one =
+        first == last || (last == first + 2 && token_is(&proposer->code->tokens, first + 1, "."));
     for (size_t t = 0; was && t < sizeof usual_terms / sizeof usual_terms[0]; t++) {
         Text now = {0};
         text_printf(&now, is_one || strchr("+-", usual_terms[t].text[0]) ? "%s %s" : "(%s) %s", was,
