@@ -80,10 +80,61 @@ def text_of_all(probe: Path, kernel: Path) -> str:
         "true instead of threadIdx.x == 0 in line 23",
         "__syncwarp() before line 23",
         "line 22 moved before line 21",
+        "threadIdx.x == 31 instead of threadIdx.x == 0 in line 23",
+        "__syncthreads() before line 20",
+        "at most one round of the loop in line 17",
     ],
 )
 def test_the_slips_that_are_tried(probe: Path, tmp_path: Path, words: str) -> None:
     told = variants(probe, tmp_path, KERNEL)
+    line = words.rsplit(" ", 1)[-1]
+    assert words in told, "\n".join(one for one in told if one.endswith(f" {line}"))
+
+
+MORE = """\
+#include "warpbook.cuh"
+__global__ void more(const float *in, float *out, int n, int rows) {
+    int left = blockIdx.x * 8, top = blockIdx.y * 8;
+    int whole = n / 8;
+    float mine = 0.0f, a = in[left], b = in[top];
+    if (threadIdx.x < n) {
+        mine = in[threadIdx.x];
+    }
+    for (int k = 0; k < rows; k++) {
+        for (int i = whole; i < n; i++) {
+            mine += in[i] * a;
+        }
+        out[k] = mine;
+    }
+    out[left] = in[left] * a + in[top] * b;
+    a += __shfl_up_sync(0xffffffff, a, 2);
+    a += __shfl_up_sync(0xffffffff, a, 1);
+    out[blockIdx.x + rows] = a + in[8 * rows + top];
+    do {
+        mine -= 1.0f;
+    } while (mine > b);
+    out[n] = mine;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "the values of left and top exchanged in line 3",
+        "for (int j = threadIdx.x; j < n; j += blockDim.x) and += instead of if (threadIdx.x < n) in line 6",
+        "mine = 0 before line 10",
+        "mine = 0 before line 14",
+        "a and b exchanged in line 15",
+        "[left + 8 * whole] instead of each [left] in line 15",
+        "__shfl_down_sync instead of __shfl_up_sync in each of lines 16 to 17",
+        "blockIdx.x * blockDim.x + rows instead of blockIdx.x + rows in line 18",
+        "rows + 8 * top instead of 8 * rows + top in line 18",
+        "the test before the first round of the loop in line 19",
+    ],
+)
+def test_more_slips_that_are_tried(probe: Path, tmp_path: Path, words: str) -> None:
+    told = variants(probe, tmp_path, MORE)
     line = words.rsplit(" ", 1)[-1]
     assert words in told, "\n".join(one for one in told if one.endswith(f" {line}"))
 

@@ -7,7 +7,7 @@
 #include "driver/judge/variants/variants.h"
 #include "support/file.h"
 
-enum { MOST_BYTES = 1 << 22, MOST_VARIANTS = 2000 };
+enum { MOST_BYTES = 1 << 22, MOST_VARIANTS = 4000, MOST_IN_TEXT = 900 };
 
 int main(int count, char **arguments) {
     Text source = {0}, text = {0};
@@ -22,7 +22,8 @@ int main(int count, char **arguments) {
     bool *none = calloc(MOST_VARIANTS, sizeof *none);
     if (!all || !none) return 3;
     memset(all, true, (size_t)code.function_count + 1);
-    variants_propose(&code, all, 0, MOST_VARIANTS, &variants);
+    variants_propose(&code, all, &(VariantClues){.is_of_order = true},
+                     wants_text ? MOST_IN_TEXT : MOST_VARIANTS, &variants);
     variants_write(&code, &variants, none, all, &text, &lines);
     if (wants_text)
         fwrite(text_chars(&text), 1, text.bytes, stdout);

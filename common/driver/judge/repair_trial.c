@@ -2,8 +2,6 @@
 
 #include <string.h>
 
-enum { VARIANT_PATIENCE = 4 }; // times that of a kernel without variants, each of which is a comparison
-
 bool task_ptx_make(Judge *judge, const Image *image, int task, const char *source, TaskPtx *ptx) {
     *ptx = (TaskPtx){.judge = judge, .image = image, .task = task};
     if (!ptx_lines_make(&image->text, source, &ptx->lines)) return false;
@@ -39,6 +37,7 @@ bool task_ptx_run(const TaskPtx *ptx, Worker *worker, const Case *one, const Cha
     Rerun how = {.kernels = ptx->image->kernels[ptx->task],
                  .checks = CHECK_ALL,
                  .patience = patience,
+                 .most_steps = ptx->most_steps,
                  .works = works,
                  .is_of_the_end = is_of_the_end};
     for (int c = 0; c < count; c++) {

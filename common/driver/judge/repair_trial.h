@@ -9,9 +9,14 @@ typedef struct {
     Judge *judge;
     const Image *image; // PTX
     int task;
-    PtxLines lines;   // of the whole image; the kernels of other tasks are left out of what is loaded
-    size_t ptx_bytes; // that are loaded
+    PtxLines lines;      // of the whole image; the kernels of other tasks are left out of what is loaded
+    size_t ptx_bytes;    // that are loaded
+    uint64_t most_steps; // of a launch; 0: as `patience` says
 } TaskPtx;
+
+enum {
+    VARIANT_PATIENCE = 4
+}; // Rerun: times that of a kernel without variants, each of which is a comparison
 
 // The image must outlive `ptx`. `source`: as ptx_lines_make(). False when memory runs out; it has to be freed
 // then, too.

@@ -104,7 +104,8 @@ bool judge_rerun(Judge *judge, Worker *worker, const Case *one, const Rerun *how
         return false;
     }
     for (int l = 0; l < program->launch_count; l++) program->launches[l].guarded_line = how->guarded_line;
-    const uint64_t few = (uint64_t)how->patience * few_steps(&shape->shape);
+    uint64_t few = (uint64_t)how->patience * few_steps(&shape->shape);
+    if (how->most_steps && how->most_steps < few) few = how->most_steps;
     for (int l = 0; l < program->launch_count; l++)
         if (few && few < program->launches[l].max_steps) program->launches[l].max_steps = few;
     RunReply reply;

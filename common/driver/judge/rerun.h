@@ -17,6 +17,7 @@ typedef struct {
     bool is_of_the_end;  // of a large case only its first and its last block, one of which has to reach the
                          // last element
     int patience;        // how many times few_steps() a launch may take; 0: as many as in a case
+    uint64_t most_steps; // that it may take in any case; 0: no other limit
 } Rerun;
 
 // On an emulator. False when nothing can be said, as with a lost worker. A large case heeds only

@@ -14,11 +14,17 @@ enum {
     MOST_SOURCE = 64 * 1024, // bytes of a kernel.cu that is searched
     MOST_VARIANTS = 700,
     MOST_SURVIVORS = 40,        // variants with which the smallest case passes, all of which are confirmed
-    FARTHER = 4,                // times the elements of one, and more, the next one has
-    SCREENING = 3,              // cases that are run with each variant ...
-    LARGEST_SCREENED = 1 << 13, // ... with at most that many elements, besides the smallest one
-    MOST_COMPILATIONS = 4,      // without those variants that do not compile
-    MOST_PTX = 16 << 20,        // bytes
+    SCREENING = 3,              // cases that are run with each variant,
+    CANDIDATES = 8,             // of that many,
+    SMALL = 1 << 10,            // elements with which most mistakes show
+    LARGEST_SCREENED = 1 << 13, // with at most that many elements or those of the smallest one,
+    DEARER = 4,                 // and at most that many times the work of the others
+    // Of a launch: at least, and for each instruction of a lane that the kernel takes without a change.
+    // EmulatorLaunch.max_steps says what they are.
+    LEAST_STEPS = 1 << 20,
+    STEPS_OF_LANE = 30,
+    MOST_COMPILATIONS = 4, // without those variants that do not compile
+    MOST_PTX = 16 << 20,   // bytes
 };
 static const double seconds_to_compile = 2.5, seconds_to_repeat = 1; // of a processor, in all, and so far
 // In milliseconds of a usual machine, as judge_work_of(): for all that survive, and one of them.
@@ -40,7 +46,9 @@ struct VariantSearch {
 
 static bool calls(const Code *code, const Function *from, const Function *to) {
     for (int i = from->first; i < from->last; i++)
-        if (tokens_are_same(&code->tokens, i, to->name)) return true;
+        if (tokens_are_same(&code->tokens, i, to->name) &&
+            !token_is_one_of(&code->tokens, i - 1, ". -> ::")) // one of a struct
+            return true;
     return false;
 }
 
@@ -204,22 +212,54 @@ static Change change_of(const VariantSearch *of, int which) {
     return change;
 }
 
-// Cases that fail, with few elements, which differ: the smallest one first.
-static int choose_cases(const VariantSearch *of, Case cases[SCREENING]) {
+// The failing cases of the task with few elements that are least work.
+static int find_least_work(const VariantSearch *of, const CaseReport *found[CANDIDATES]) {
     const Search *search = &of->search;
     const Judgement *judgement = search->ptx.judge->judgement;
-    int count = 1;
-    cases[0] = search->smallest;
-    for (int i = 0; i < judgement->case_count && count < SCREENING; i++) {
+    const long long largest =
+        search->smallest.size.n > LARGEST_SCREENED ? search->smallest.size.n : LARGEST_SCREENED;
+    int count = 0;
+    for (int i = 0; i < judgement->case_count; i++) {
         const CaseReport *report = &judgement->cases[i];
-        if (!report->was_run || report->verdict == VERDICT_PASS ||
-            report->settings.size.n > LARGEST_SCREENED ||
-            report->settings.size.n <= FARTHER * (cases[count - 1].size.n + FARTHER) ||
+        if (!report->was_run || report->verdict == VERDICT_PASS || report->settings.size.n > largest ||
             !search_has_case(search, search->largest, report))
             continue;
-        cases[count] = report->settings;
-        cases[count++].is_counted = false;
+        int at = count < CANDIDATES ? count++ : CANDIDATES;
+        for (; at > 0 && found[at - 1]->lane_instructions > report->lane_instructions; at--)
+            if (at < CANDIDATES) found[at] = found[at - 1];
+        if (at < CANDIDATES) found[at] = report;
     }
+    return count;
+}
+
+// Those that fail with all variants in the text and none of them chosen, too, as a case whose schedule
+// decides need not: in the order of the work that they take then. Limits the work of a variant, which may
+// never end.
+static int choose_cases(VariantSearch *of, Worker *worker, Case cases[SCREENING]) {
+    Search *search = &of->search;
+    const CaseReport *candidates[CANDIDATES];
+    const Change none = {0}, *one[] = {&none};
+    const int candidate_count = find_least_work(of, candidates);
+    uint64_t most = 0;
+    int count = 0;
+    search->ptx.most_steps = 0;
+    for (int c = 0; c < candidate_count && count < SCREENING && search->work > 0; c++) {
+        CaseReport report;
+        Case settings = candidates[c]->settings;
+        settings.is_counted = false;
+        bool is_known = false;
+        for (int k = 0; k < count; k++) is_known |= cases[k].size.n == settings.size.n;
+        if (is_known || !task_ptx_run(&search->ptx, worker, &settings, one, 1, PATIENCE * VARIANT_PATIENCE,
+                                      search->is_of_the_end, NULL, &report))
+            continue;
+        search->work -= judge_work_of(&report);
+        if (report.verdict == VERDICT_PASS) continue;
+        if (count > 0 && report.lane_instructions > DEARER * (most + DEARER)) break;
+        if (report.lane_instructions > most) most = report.lane_instructions;
+        cases[count++] = settings;
+    }
+    if (search->shown->verdict != VERDICT_TIMEOUT)
+        search->ptx.most_steps = LEAST_STEPS + STEPS_OF_LANE * most;
     return count;
 }
 
@@ -237,12 +277,18 @@ static bool survives(VariantSearch *of, Worker *worker, int which, const Case ca
     return true;
 }
 
+static const Variants *ordered; // for compare_order()
+
+static int compare_order(const void *left, const void *right) {
+    return variants_compare(&ordered->all[*(const int *)left], &ordered->all[*(const int *)right]);
+}
+
 // The places of the variants, the likeliest first.
 static int *order_of(const VariantSearch *of) {
-    int *order = calloc((size_t)of->variants.count + 1, sizeof *order), count = 0;
-    for (int rank = 0; order && count < of->variants.count; rank++)
-        for (int v = 0; v < of->variants.count; v++)
-            if (of->variants.all[v].rank == rank) order[count++] = v;
+    int *order = calloc((size_t)of->variants.count + 1, sizeof *order);
+    for (int v = 0; order && v < of->variants.count; v++) order[v] = v;
+    ordered = &of->variants;
+    if (order) qsort(order, (size_t)of->variants.count, sizeof *order, compare_order);
     return order;
 }
 
@@ -250,13 +296,14 @@ static int *order_of(const VariantSearch *of) {
 static void screen(VariantSearch *of) {
     Search *search = &of->search;
     Case cases[SCREENING];
-    const int case_count = choose_cases(of, cases);
     int *order = order_of(of);
     Text text = {0};
-    Worker worker = {.is_lost = true};
-    bool is_started = false;
-    for (int i = 0;
-         order && i < of->variants.count && search->work > 0 && of->survivor_count < MOST_SURVIVORS; i++) {
+    Worker worker;
+    bool is_started = task_ptx_start(&search->ptx, NULL, 0, &text, &worker);
+    const int case_count = is_started ? choose_cases(of, &worker, cases) : 0;
+    for (int i = 0; order && case_count > 0 && i < of->variants.count && search->work > 0 &&
+                    of->survivor_count < MOST_SURVIVORS;
+         i++) {
         if (of->is_left_out[order[i]]) continue;
         if (worker.is_lost) {
             if (is_started) runner_stop(worker.runner);
@@ -269,6 +316,7 @@ static void screen(VariantSearch *of) {
             of->survivors[of->survivor_count++] = order[i];
     }
     if (is_started) runner_stop(worker.runner);
+    search->ptx.most_steps = 0;
     text_free(&text);
     free(order);
 }
@@ -280,21 +328,36 @@ static bool orders(ChangeKind kind) {
            kind == CHANGE_MOVED;
 }
 
+// Which lane takes the result of shuffles and which way they go are one question.
+static bool is_of_lanes(const Variant *shuffle, const Variant *taker) {
+    return strstr(shuffle->edits[0].text, "__shfl_") && taker->kind == CHANGE_CONSTANT &&
+           strstr(taker->edits[0].text, "==");
+}
+
 static bool is_same_mistake(const VariantSearch *of, const Variant *a, const Variant *b) {
-    if (abs(a->line - b->line) <= 1 || (orders(a->kind) && orders(b->kind))) return true;
+    if (abs(a->line - b->line) <= 1 || (orders(a->kind) && orders(b->kind)) || is_of_lanes(a, b) ||
+        is_of_lanes(b, a))
+        return true;
     return lines_are_linked(of->code.tokens.source, a->line, b->line);
 }
 
-// The likeliest first, and of those the shortest.
+// The likeliest first, of barriers the nearest to the finding, and of the others the shortest.
+static bool comes_before(const VariantSearch *of, const Variant *a, const Variant *b) {
+    const CaseReport *shown = of->search.shown;
+    if (a->rank != b->rank) return a->rank < b->rank;
+    if (shown->has_finding && orders(a->kind) && orders(b->kind))
+        return abs(a->line - shown->finding.place.line) < abs(b->line - shown->finding.place.line);
+    return strlen(a->words) < strlen(b->words);
+}
+
 static void sort_survivors(VariantSearch *of) {
     for (int s = 1; s < of->survivor_count; s++) {
         const int one = of->survivors[s];
-        const Variant *a = &of->variants.all[one];
         int at = s;
         for (; at > 0; at--) {
-            const Variant *b = &of->variants.all[of->survivors[at - 1]];
-            if (b->rank < a->rank || (b->rank == a->rank && strlen(b->words) <= strlen(a->words))) break;
-            of->survivors[at] = of->survivors[at - 1];
+            const int other = of->survivors[at - 1];
+            if (!comes_before(of, &of->variants.all[one], &of->variants.all[other])) break;
+            of->survivors[at] = other;
         }
         of->survivors[at] = one;
     }
@@ -315,8 +378,9 @@ static void choose(VariantSearch *of) {
             *repair = (Repair){0}; // what is not tried may repair it too
             return;
         }
+        if (found || repair->change_count == 0) continue;
         search->work -= work_of_choice;
-        if (!found && repair->change_count > 0) found = variant;
+        found = variant;
     }
 }
 
@@ -351,9 +415,15 @@ VariantSearch *variant_search_new(const Search *search) {
     of->image = *search->ptx.image;
     of->image.text = (Text){0};
     snprintf(of->source, sizeof of->source, "%s/kernel.cu", subjects->variants_folder);
-    const int line = search->shown->has_finding ? search->shown->finding.place.line : 0;
+    const CaseReport *shown = search->shown;
+    const VariantClues clues = {.line = shown->has_finding ? shown->finding.place.line : 0,
+                                .is_of_order =
+                                    shown->verdict == VERDICT_RACE || shown->verdict == VERDICT_SYNC ||
+                                    shown->verdict == VERDICT_UNINIT || shown->verdict == VERDICT_TIMEOUT ||
+                                    shown->settings.schedule != 0,
+                                .is_of_size = search->smallest.size.n >= SMALL};
     if (code_make(subjects->source_text, &of->code) && choose_functions(of)) {
-        variants_propose(&of->code, of->is_chosen, line, MOST_VARIANTS, &of->variants);
+        variants_propose(&of->code, of->is_chosen, &clues, MOST_VARIANTS, &of->variants);
         of->is_left_out = calloc((size_t)of->variants.count + 1, sizeof *of->is_left_out);
     }
     if (of->is_left_out && !of->variants.failed && of->variants.count > 0) return of;
@@ -361,10 +431,28 @@ VariantSearch *variant_search_new(const Search *search) {
     return NULL;
 }
 
-void variant_search_run(VariantSearch *of, double work) {
+// Reads the image of the variants that are not left out.
+static bool read_image(VariantSearch *of) {
     TaskPtx *ptx = &of->search.ptx;
+    Judge *judge = ptx->judge;
+    const int task = ptx->task;
+    task_ptx_free(ptx);
+    *ptx = (TaskPtx){.judge = judge, .image = &of->image, .task = task};
+    return make_image(of) && task_ptx_make(judge, &of->image, task, "kernel.cu", ptx);
+}
+
+// The text has the survivors alone from now on: without all other variants its cases take a fraction of the
+// time, more than another compilation.
+static bool narrow(VariantSearch *of) {
+    for (int v = 0; v < of->variants.count; v++) of->is_left_out[v] = true;
+    for (int s = 0; s < of->survivor_count; s++) of->is_left_out[of->survivors[s]] = false;
+    text_free(&of->image.text);
+    return of->survivor_count > 0 && read_image(of);
+}
+
+void variant_search_run(VariantSearch *of, double work) {
     of->search.work = of->search.most_work = work;
-    if (!make_image(of) || !task_ptx_make(ptx->judge, &of->image, ptx->task, "kernel.cu", ptx)) return;
+    if (!read_image(of)) return;
     screen(of);
-    choose(of);
+    if (narrow(of)) choose(of);
 }

@@ -48,6 +48,7 @@ static const char *const names[CHANGE_KINDS] = {
     [CHANGE_CONDITION] = "condition",
     [CHANGE_LEFT_OUT] = "left-out",
     [CHANGE_MOVED] = "moved",
+    [CHANGE_ADDED] = "added",
 };
 
 const char *change_name(ChangeKind kind) { return names[kind]; }

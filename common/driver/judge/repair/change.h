@@ -48,6 +48,7 @@ typedef enum {
     CHANGE_CONDITION,  // a condition before a statement
     CHANGE_LEFT_OUT,   // without a statement
     CHANGE_MOVED,      // a statement elsewhere
+    CHANGE_ADDED,      // one more statement
     CHANGE_KINDS
 } ChangeKind;
 

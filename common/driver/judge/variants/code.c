@@ -84,6 +84,8 @@ static int behind_type(const Code *code, int at) {
         if (token_is_one_of(&code->tokens, at, qualifiers)) {
             at++;
             if (is(code, at, "(")) at = behind(code, at); // __align__(16)
+        } else if (has_basic && is(code, at, "half")) {
+            break; // the name of a variable
         } else if (token_is_one_of(&code->tokens, at, basic_types)) {
             has_basic = true;
             at++;
@@ -113,10 +115,10 @@ static bool is_declaration(const Code *code, int at) {
 }
 
 static void describe_type(const Code *code, int from, int to, Variable *variable) {
-    size_t used = 0;
+    size_t used = strlen(variable->type);
     for (int i = from; i < to; i++) {
         const Token *token = &code->tokens.all[i];
-        if (is(code, i, "const")) variable->is_const |= true;
+        if (token_is_one_of(&code->tokens, i, "const constexpr")) variable->is_const |= true;
         if (token_is_one_of(&code->tokens, i, qualifiers) || is(code, i, "__restrict")) continue;
         const int written =
             snprintf(variable->type + used, sizeof variable->type - used, "%s%.*s", used ? " " : "",
@@ -126,13 +128,15 @@ static void describe_type(const Code *code, int from, int to, Variable *variable
     }
 }
 
-static Variable *add_variable(Code *code, int type, int name, int scope_end) {
+// `declarator`: what belongs to this name alone, as the * of a pointer.
+static Variable *add_variable(Code *code, int type, int type_end, int declarator, int name, int scope_end) {
     Variable *added =
         add(code, (void **)&code->variables, &code->variable_count, &code->variable_room, sizeof *added);
     if (!added) return NULL;
     *added =
         (Variable){.name = name, .from = name + 1, .to = scope_end, .function = code->function_count - 1};
-    describe_type(code, type, name, added);
+    describe_type(code, type, type_end, added);
+    describe_type(code, declarator, name, added);
     for (int at = name + 1; is(code, at, "["); at = behind(code, at)) added->dimensions++;
     return added;
 }
@@ -158,7 +162,7 @@ static void read_declaration(Code *code, int type, int end, int scope_end) {
     for (int at = names; at < end;) {
         const int name = behind_pointer(code, at), next = find(code, name, end, ",");
         if (!is_name(code, name)) return;
-        Variable *variable = add_variable(code, type, name, scope_end);
+        Variable *variable = add_variable(code, type, names, at, name, scope_end);
         if (variable) variable->from = next; // not in what it starts from itself
         const int start = find(code, name, next, "= ( {");
         if (variable && variable->is_const && start < next)
@@ -300,7 +304,7 @@ static void read_function(Code *code, int head, int open, int body) {
     for (int at = open + 1; at < close;) {
         const int next = find(code, at, close, ","), type = behind_type(code, at),
                   name = behind_pointer(code, type);
-        if (is_name(code, name) && name < next) add_variable(code, at, name, last);
+        if (is_name(code, name) && name < next) add_variable(code, at, type, type, name, last);
         at = next + 1;
     }
     read_block(code, body, -1, false);

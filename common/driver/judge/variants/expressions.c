@@ -1,4 +1,4 @@
-// Another operator, operand, number, name or term of an expression: the slips that learners make.
+// Another operator, operand, number or name in an expression: the slips that learners make.
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -76,9 +76,25 @@ static const Exchange calls[] = {
     {"logf", "expf", CHANGE_OPERATOR, USUAL},
 };
 
+// Whether an operand of the operator at `at` may be a float, of which there is no remainder and no bit.
+static bool has_float(const Proposer *proposer, int at) {
+    const Code *code = proposer->code;
+    int left, right;
+    if (!operator_operands(code, at, &left, &right)) return true;
+    for (int i = left; i <= right; i++) {
+        const Variable *variable = code_variable(code, i);
+        char type[48] = "int";
+        if (variable) variable_element_type(variable, type);
+        if (code->tokens.all[i].kind == TOKEN_FLOAT || !type_is_whole(type)) return true;
+    }
+    return false;
+}
+
 static void propose_exchanges(const Proposer *proposer, int at, const Exchange *exchanges, size_t count) {
     for (size_t e = 0; e < count; e++)
-        if (token_is(&proposer->code->tokens, at, exchanges[e].was))
+        if (token_is(&proposer->code->tokens, at, exchanges[e].was) &&
+            !(token_is_one_of(&proposer->code->tokens, at, "/ & ^") && strchr("%&|", exchanges[e].now[0]) &&
+              has_float(proposer, at)))
             proposer_replace(proposer, exchanges[e].kind, exchanges[e].rank, at, at, exchanges[e].now);
 }
 #define PROPOSE_EXCHANGES(proposer, at, exchanges)                                                           \
@@ -86,8 +102,7 @@ static void propose_exchanges(const Proposer *proposer, int at, const Exchange *
 
 // ---- Operands ---------------------------------------------------------------------------------------------
 
-// How strongly a binary operator binds; 0: it is none, and ends an expression.
-static int strength_of(const Code *code, int at) {
+int operator_strength(const Code *code, int at) {
     static const char *const strengths[] = {"||",    "&&",        "|",     "^",   "&",
                                             "== !=", "< > <= >=", "<< >>", "+ -", "* / %"};
     for (int s = 0; s < (int)(sizeof strengths / sizeof strengths[0]); s++)
@@ -97,13 +112,14 @@ static int strength_of(const Code *code, int at) {
     return 0;
 }
 
-// The operands of the operator at `at`, in the unit from `first` to `last`.
-static void find_operands(const Code *code, int at, int first, int last, int *left, int *right) {
-    const int strength = strength_of(code, at);
+bool operator_operands(const Code *code, int at, int *left, int *right) {
+    const int strength = operator_strength(code, at);
+    int first, last;
+    proposer_find_unit(code, at, at, &first, &last);
     for (*left = at - 1; *left >= first;) {
         if (token_is_one_of(&code->tokens, *left, ") ]"))
             *left = code->tokens.all[*left].partner - 1;
-        else if (strength_of(code, *left) > 0 && strength_of(code, *left) < strength)
+        else if (operator_strength(code, *left) > 0 && operator_strength(code, *left) < strength)
             break;
         else
             --*left;
@@ -112,12 +128,13 @@ static void find_operands(const Code *code, int at, int first, int last, int *le
     for (*right = at + 1; *right <= last;) {
         if (token_is_one_of(&code->tokens, *right, "( ["))
             *right = code->tokens.all[*right].partner + 1;
-        else if (strength_of(code, *right) > 0 && strength_of(code, *right) <= strength)
+        else if (operator_strength(code, *right) > 0 && operator_strength(code, *right) <= strength)
             break;
         else
             ++*right;
     }
     --*right;
+    return *left >= first && *right <= last && *left<at && * right> at;
 }
 
 // Whether the unit around `at` calculates with a pointer, of which there is no product.
@@ -138,17 +155,18 @@ static bool has_pointer(const Proposer *proposer, int at) {
 
 // Without one of the two operands. Exchanged, too, where their order matters.
 static void propose_operands(const Proposer *proposer, int at) {
-    int first, last, left, right;
-    proposer_find_unit(proposer->code, at, at, &first, &last);
-    find_operands(proposer->code, at, first, last, &left, &right);
-    if (left < first || right > last || left >= at || right <= at) return;
+    int left, right;
+    if (!operator_operands(proposer->code, at, &left, &right)) return;
     char *one = proposer_text(proposer, left, at - 1, 0, 0, NULL),
          *other = proposer_text(proposer, at + 1, right, 0, 0, NULL);
     if (one && other) {
-        proposer_replace(proposer, CHANGE_EXPRESSION, LIKELY, left, right, one);
-        proposer_replace(proposer, CHANGE_EXPRESSION, LIKELY, left, right, other);
+        proposer_replace(proposer, CHANGE_EXPRESSION, USUAL, left, right, one);
+        proposer_replace(proposer, CHANGE_EXPRESSION, USUAL, left, right, other);
         int begin = left; // of a chain, its first operand alone
-        while (begin < at && strength_of(proposer->code, begin + 1) == 0) begin++;
+        while (begin < at && operator_strength(proposer->code, begin + 1) == 0)
+            begin = proposer->code->tokens.all[begin].partner > begin
+                        ? proposer->code->tokens.all[begin].partner
+                        : begin + 1;
         if (begin + 1 < at) {
             char *first_one = proposer_text(proposer, left, begin, 0, 0, NULL);
             if (first_one) proposer_replace(proposer, CHANGE_EXPRESSION, USUAL, left, right, first_one);
@@ -173,8 +191,7 @@ static void propose_readings(const Proposer *proposer, int at) {
     const Code *code = proposer->code;
     int first, last, left, right;
     proposer_find_unit(code, at, at, &first, &last);
-    find_operands(code, at, first, last, &left, &right);
-    if (left < first || right > last || left >= at || right <= at) return;
+    if (!operator_operands(code, at, &left, &right)) return;
     char *one = proposer_text(proposer, left, at - 1, 0, 0, NULL),
          *other = proposer_text(proposer, at + 1, right, 0, 0, NULL);
     char *before = proposer_text(proposer, first, at - 1, 0, 0, NULL),
@@ -186,7 +203,7 @@ static void propose_readings(const Proposer *proposer, int at) {
             proposer_replace(proposer, CHANGE_EXPRESSION, USUAL, left, right, text_chars(&text));
             text_free(&text);
         }
-        if (token_is_one_of(&code->tokens, at, "/ *")) {
+        if (token_is_one_of(&code->tokens, at, "/ *") && !token_is(&code->tokens, first - 1, "[")) {
             const bool is_quotient = token_is(&code->tokens, at, "/");
             const bool is_number = code->tokens.all[at - 1].kind == TOKEN_INTEGER;
             text_printf(&text, "(%s)%s", is_quotient ? "float" : "long long", one);
@@ -238,6 +255,10 @@ static void propose_integers(const Proposer *proposer, int at) {
         snprintf(words, sizeof words, "%llu%.*s", others[o], suffix, end);
         proposer_replace(proposer, CHANGE_CONSTANT, o < 2 ? LIKELY : o < 6 ? USUAL : RARE, at, at, words);
     }
+    // The last lane, thread or block instead of the first one.
+    static const char *const last_ones[] = {"31", "(blockDim.x - 1)", "(gridDim.x - 1)"};
+    for (int l = 0; l < 3 && number == 0 && token_is_one_of(&proposer->code->tokens, at - 1, "== !="); l++)
+        proposer_replace(proposer, CHANGE_CONSTANT, l < 2 ? LIKELY : USUAL, at, at, last_ones[l]);
 }
 
 static void propose_floats(const Proposer *proposer, int at) {
@@ -254,26 +275,21 @@ static void propose_floats(const Proposer *proposer, int at) {
     }
 }
 
+// The numbers that headers name, as a start for sums and maxima.
+static void propose_extremes(const Proposer *proposer, int at) {
+    static const char *const floats[] = {"(-INFINITY)", "INFINITY", "0.0f"};
+    if (!token_is_one_of(&proposer->code->tokens, at, "FLT_MIN FLT_MAX INFINITY")) return;
+    for (int f = 0; f < 3; f++) proposer_replace(proposer, CHANGE_START, LIKELY, at, at, floats[f]);
+}
+
 static void propose_near(const Proposer *proposer, int at, const char *name) {
     static const char *const forms[] = {"(%s + 1)", "(%s - 1)", "(2 * %s)", "(%s / 2)", "0"};
     char words[96];
     const bool is_divisor = token_is_one_of(&proposer->code->tokens, at - 1, "/ %");
     for (int f = 0; f < (is_divisor ? 4 : 5); f++) {
         snprintf(words, sizeof words, forms[f], name);
-        proposer_replace(proposer, CHANGE_EXPRESSION, f < 2 ? USUAL : RARE, at, at, words);
+        proposer_replace(proposer, CHANGE_EXPRESSION, f < 2 ? LIKELY : RARE, at, at, words);
     }
-}
-
-// Whether a name of a number is known at the token `at`: said before, or by a directive.
-static bool is_declared_before(const Proposer *proposer, const char *name, int at) {
-    char directive[NAMED_BYTES + 16];
-    const Tokens *tokens = &proposer->code->tokens;
-    for (int i = 0; i < at; i++)
-        if (token_is(tokens, i, name) &&
-            (token_is(tokens, i + 1, "=") || token_is_one_of(tokens, i - 1, "{ ,")))
-            return true;
-    snprintf(directive, sizeof directive, "#define %s ", name);
-    return strstr(tokens->source, directive) != NULL;
 }
 
 // The other numbers that kernel.cu names, where the token at `at`, which is a whole number, has one value or
@@ -289,8 +305,8 @@ static void propose_named(const Proposer *proposer, int at) {
         if (strlen(other->name) == (size_t)(token->to - token->from) &&
             strncmp(other->name, text, strlen(other->name)) == 0)
             continue;
-        if (other->line == 0 && is_declared_before(proposer, other->name, at))
-            proposer_replace(proposer, CHANGE_CONSTANT, is_name ? LIKELY : USUAL, at, at, other->name);
+        if (named_is_known(proposer, other, at))
+            proposer_replace(proposer, CHANGE_CONSTANT, USUAL, at, at, other->name);
     }
     if (!is_name) return;
     char name[NAMED_BYTES];
@@ -335,7 +351,7 @@ static void propose_names(const Proposer *proposer, int at) {
             proposer_replace(proposer, CHANGE_EXPRESSION, LAST, at, at, words);
         }
     }
-    proposer_replace(proposer, CHANGE_NAME, LIKELY, at, at, "threadIdx.x");
+    proposer_replace(proposer, CHANGE_NAME, USUAL, at, at, "threadIdx.x");
     proposer_replace(proposer, CHANGE_NAME, USUAL, at, at, "blockIdx.x");
     variable_name_text(proposer, variable, name, sizeof name);
     propose_near(proposer, at, name);
@@ -373,64 +389,7 @@ static void propose_dimensions(const Proposer *proposer, int at) {
     proposer_replace(proposer, CHANGE_NAME, USUAL, at, at + 2, words);
 }
 
-// ---- Terms -----------------------------------------------------------------------------------------------
-
-// A whole number from `first` to `last`, as an index, with a term that it may lack. `adds`: a variable too.
-static void propose_terms(const Proposer *proposer, int first, int last, bool adds) {
-    const Code *code = proposer->code;
-    static const char *const terms[] = {"+ threadIdx.x",
-                                        "+ blockIdx.x * blockDim.x",
-                                        "+ 1",
-                                        "- 1",
-                                        "* blockDim.x",
-                                        "% 32",
-                                        "* 32",
-                                        "/ 32",
-                                        "* 2",
-                                        "* gridDim.x",
-                                        "* 4",
-                                        "/ 4",
-                                        "* (blockDim.x / 32)"};
-    char *was = proposer_text(proposer, first, last, 0, 0, NULL), name[64];
-    for (size_t t = 0; was && t < sizeof terms / sizeof terms[0]; t++) {
-        Text now = {0};
-        text_printf(&now, first == last || strchr("+-", terms[t][0]) ? "%s %s" : "(%s) %s", was, terms[t]);
-        proposer_replace(proposer, CHANGE_EXPRESSION, t < 4 ? USUAL : RARE, first, last, text_chars(&now));
-        text_free(&now);
-    }
-    for (int v = 0; was && adds && v < code->variable_count; v++) {
-        const Variable *other = &code->variables[v];
-        if (first < other->from || first >= other->to || !type_is_whole(other->type) || other->dimensions > 0)
-            continue;
-        variable_name_text(proposer, other, name, sizeof name);
-        for (int sign = 0; sign < 2; sign++) {
-            Text now = {0};
-            text_printf(&now, "%s %c %s", was, sign ? '-' : '+', name);
-            proposer_replace(proposer, CHANGE_EXPRESSION, RARE, first, last, text_chars(&now));
-            text_free(&now);
-        }
-    }
-    free(was);
-}
-
-// What the whole numbers of a function start from.
-void propose_terms_of_starts(const Proposer *proposer, int function) {
-    const Code *code = proposer->code;
-    for (int v = 0; v < code->variable_count; v++) {
-        const Variable *variable = &code->variables[v];
-        const int start = variable->name + 2;
-        if (variable->function != function || !type_is_whole(variable->type) || variable->dimensions > 0 ||
-            !token_is(&code->tokens, start - 1, "=") || !code->is_open[start])
-            continue;
-        int last = start;
-        while (code->is_open[last + 1] && !token_is(&code->tokens, last + 1, ",")) {
-            last++;
-            if (token_is(&code->tokens, last, "(") && code->tokens.all[last].partner > last)
-                last = code->tokens.all[last].partner;
-        }
-        propose_terms(proposer, start, last, false);
-    }
-}
+// ---- Indices ---------------------------------------------------------------------------------------------
 
 // The two indices of an access of an array of arrays, exchanged.
 static void propose_exchanged_indices(const Proposer *proposer, int at) {
@@ -462,13 +421,12 @@ void propose_expressions(const Proposer *proposer, int at) {
     if (token->kind == TOKEN_NAME && token_is(&code->tokens, at + 1, "("))
         PROPOSE_EXCHANGES(proposer, at, calls);
     if (token->kind == TOKEN_NAME) propose_names(proposer, at);
+    if (token->kind == TOKEN_NAME) propose_extremes(proposer, at);
     propose_dimensions(proposer, at);
-    if (token->kind == TOKEN_SIGN && strength_of(code, at) > 0 && !has_pointer(proposer, at)) {
+    if (token->kind == TOKEN_SIGN && operator_strength(code, at) > 0 && !has_pointer(proposer, at)) {
         PROPOSE_EXCHANGES(proposer, at, operators);
         propose_operands(proposer, at);
         propose_readings(proposer, at);
     }
     propose_exchanged_indices(proposer, at);
-    if (token_is(&code->tokens, at, "[") && token->partner > at + 1)
-        propose_terms(proposer, at + 1, token->partner - 1, true);
 }

@@ -6,8 +6,6 @@
 
 // ---- Texts -----------------------------------------------------------------------------------------------
 
-// The text of the tokens from `first` to `last`, in which those from `from` to `to` are `instead`; NULL: as
-// they are. To be freed.
 char *proposer_text(const Proposer *proposer, int first, int last, int from, int to, const char *instead) {
     const Tokens *tokens = &proposer->code->tokens;
     Text text = {0};
@@ -42,7 +40,6 @@ Variant *proposer_add(const Proposer *proposer, ChangeKind kind, int token, int 
     return added;
 }
 
-// Takes over `text`.
 void proposer_edit(const Proposer *proposer, Variant *variant, EditForm form, int from, int to, char *text) {
     if (!text) proposer->variants->failed = true;
     if (!text || !variant || variant->edit_count == MOST_EDITS) {
@@ -57,16 +54,13 @@ int proposer_end(const Proposer *proposer, int token) { return proposer->code->t
 
 // ---- Expressions -----------------------------------------------------------------------------------------
 
-// The statement around a token that no other one in it is around.
-static const Statement *statement_at(const Code *code, int token) {
+const Statement *statement_at(const Code *code, int token) {
     const Statement *found = NULL;
     for (int s = 0; s < code->statement_count && code->statements[s].first <= token; s++)
         if (token <= code->statements[s].last) found = &code->statements[s];
     return found;
 }
 
-// The part of an expression that a change of the tokens from `from` to `to` is written with: up to what binds
-// less than any operator in it, so that it is an operand as a whole.
 void proposer_find_unit(const Code *code, int from, int to, int *first, int *last) {
     const Tokens *tokens = &code->tokens;
     const char *const limits = token_is_one_of(tokens, from, "&& ||")
@@ -96,7 +90,6 @@ void proposer_find_unit(const Code *code, int from, int to, int *first, int *las
 
 enum { SHOWN = 64 }; // characters of a part of the source that the words of a change show
 
-// An expression with `instead` in place of the tokens from `from` to `to`.
 void proposer_replace(const Proposer *proposer, ChangeKind kind, int rank, int from, int to,
                       const char *instead) {
     int first, last;
@@ -115,6 +108,67 @@ void proposer_replace(const Proposer *proposer, ChangeKind kind, int rank, int f
     proposer_edit(proposer, variant, EDIT_EXPRESSION, proposer_begin(proposer, first),
                   proposer_end(proposer, last), now);
 }
+
+// ---- Statements ------------------------------------------------------------------------------------------
+
+char *statement_text(const Proposer *proposer, const Statement *statement) {
+    return proposer_text(proposer, statement->first, statement->last, 0, 0, NULL);
+}
+
+void proposer_instead_of(const Proposer *proposer, ChangeKind kind, int rank, const Statement *statement,
+                         const char *now, const char *words) {
+    Text text = {0};
+    text_add(&text, now);
+    Variant *variant = proposer_add(proposer, kind, statement->first, rank);
+    if (variant) snprintf(variant->words, sizeof variant->words, "%s line %d", words, variant->line);
+    proposer_edit(proposer, variant, EDIT_STATEMENT, proposer_begin(proposer, statement->first),
+                  proposer_end(proposer, statement->last), text_take(&text));
+}
+
+void proposer_insert(const Proposer *proposer, ChangeKind kind, int rank, int before, const char *statement) {
+    Text text = {0};
+    text_printf(&text, "%s;", statement);
+    Variant *variant = proposer_add(proposer, kind, before, rank);
+    if (variant)
+        snprintf(variant->words, sizeof variant->words, "%.200s before line %d", statement, variant->line);
+    proposer_edit(proposer, variant, EDIT_BEFORE, proposer_begin(proposer, before),
+                  proposer_begin(proposer, before), text_take(&text));
+}
+
+const Statement *statement_after(const Code *code, const Statement *statement) {
+    for (const Statement *next = statement + 1; next < code->statements + code->statement_count; next++)
+        if (next->parent == statement->parent && next->first > statement->last)
+            return next->first == statement->last + 1 ? next : NULL;
+    return NULL;
+}
+
+const Statement *statement_block(const Code *code, const Statement *statement) {
+    const Statement *body = statement + 1;
+    const bool has_one = (statement->kind == STATEMENT_LOOP || statement->kind == STATEMENT_IF) &&
+                         body < code->statements + code->statement_count && body->kind == STATEMENT_BLOCK &&
+                         body->last <= statement->last;
+    return has_one ? body : NULL;
+}
+
+bool statement_value(const Code *code, const Statement *statement, int *first, int *last) {
+    const Tokens *tokens = &code->tokens;
+    if (statement->kind != STATEMENT_EXPRESSION && statement->kind != STATEMENT_DECLARATION) return false;
+    *first = -1;
+    for (int at = statement->first; at < statement->last; at++) {
+        if (tokens->all[at].partner > at) {
+            at = tokens->all[at].partner;
+        } else if (token_is_one_of(tokens, at, "= += -= *= /=")) {
+            if (*first >= 0) return false;
+            *first = at + 1;
+        } else if (token_is(tokens, at, ",") && statement->kind == STATEMENT_DECLARATION) {
+            return false;
+        }
+    }
+    *last = statement->last - 1;
+    return *first >= 0 && *first <= *last && code->is_open[*first];
+}
+
+int token_line(const Code *code, int token) { return code->tokens.all[token].line; }
 
 // ---- Variables -------------------------------------------------------------------------------------------
 
@@ -155,4 +209,17 @@ bool variable_is_assigned(const Code *code, int at) {
     while (token_is(&code->tokens, next, "[")) next = code->tokens.all[next].partner + 1;
     return token_is_one_of(&code->tokens, next, "= += -= *= /= %= &= |= ^= <<= >>= ++ --") ||
            token_is_one_of(&code->tokens, at - 1, "++ -- &");
+}
+
+bool named_is_known(const Proposer *proposer, const NamedNumber *named, int at) {
+    const char *name = named->name;
+    char directive[NAMED_BYTES + 16];
+    if (named->line != 0) return false;
+    const Tokens *tokens = &proposer->code->tokens;
+    for (int i = 0; i < at; i++)
+        if (token_is(tokens, i, name) &&
+            (token_is(tokens, i + 1, "=") || token_is_one_of(tokens, i - 1, "{ ,")))
+            return true;
+    snprintf(directive, sizeof directive, "#define %s ", name);
+    return strstr(tokens->source, directive) != NULL;
 }

@@ -4,7 +4,7 @@
 #include "driver/judge/repair/named_numbers.h"
 #include "driver/judge/variants/variants.h"
 
-enum { LIKELY, USUAL, RARE, LAST }; // ranks
+enum { FIRST, LIKELY, USUAL, RARE, LAST }; // ranks
 
 typedef struct {
     const Code *code;
@@ -35,7 +35,26 @@ void proposer_find_unit(const Code *code, int from, int to, int *first, int *las
 // Adds the variant of an expression with `instead` in place of the tokens from `from` to `to`.
 void proposer_replace(const Proposer *proposer, ChangeKind kind, int rank, int from, int to,
                       const char *instead);
+// Adds the variant with `now` in place of a statement; `words` say it without " line 30" at the end.
+void proposer_instead_of(const Proposer *proposer, ChangeKind kind, int rank, const Statement *statement,
+                         const char *now, const char *words);
+// Adds the variant with a statement, without its ;, before the token at `before`.
+void proposer_insert(const Proposer *proposer, ChangeKind kind, int rank, int before, const char *statement);
 
+// The text of a statement. To be freed.
+char *statement_text(const Proposer *proposer, const Statement *statement);
+// The one that follows directly in the same block; NULL: none.
+const Statement *statement_after(const Code *code, const Statement *statement);
+// The innermost one around a token; NULL: none.
+const Statement *statement_at(const Code *code, int token);
+// The body of a loop or a condition, if it is in { }; NULL: it is not.
+const Statement *statement_block(const Code *code, const Statement *statement);
+// The tokens of what an assignment or the declaration of one variable gives it. False: it is neither.
+bool statement_value(const Code *code, const Statement *statement, int *first, int *last);
+int token_line(const Code *code, int token);
+
+// Whether a name of a number is known at the token `at`: said before by all of kernel.cu, or by a directive.
+bool named_is_known(const Proposer *proposer, const NamedNumber *named, int at);
 bool type_is_whole(const char *type); // of a whole number
 // The type of a variable's elements, as "float"; its own if it has none.
 void variable_element_type(const Variable *variable, char type[48]);
@@ -45,9 +64,25 @@ void variable_name_text(const Proposer *proposer, const Variable *variable, char
 // Whether the variable at a token is changed there, or its address is taken.
 bool variable_is_assigned(const Code *code, int token);
 
-// expressions.c: another operator, operand, number, name or term at a token.
+// Of the operator at `at`: how strongly it binds; 0: it is none between two operands.
+int operator_strength(const Code *code, int at);
+// Its operands, in the unit around it. False: they are not whole.
+bool operator_operands(const Code *code, int at, int *left, int *right);
+
+// expressions.c: another operator, operand, number or name at a token.
 void propose_expressions(const Proposer *proposer, int at);
-// expressions.c: terms that the whole numbers of a function may lack where they are declared.
-void propose_terms_of_starts(const Proposer *proposer, int function);
-// statements.c: other statements, conditions and loops of a function.
+// members.c: other parts of structs, functions and factors of floats.
+void propose_members_and_calls(const Proposer *proposer, int function);
+// terms.c: terms and factors that the whole numbers of a function lack.
+void propose_terms_at(const Proposer *proposer, int at);
+void propose_terms(const Proposer *proposer, int function);
+// conditions.c: other conditions, and statements that are under one.
+void propose_conditions(const Proposer *proposer, int function);
+// statements.c: other assignments of a function, and none.
 void propose_statements(const Proposer *proposer, int function);
+// loops.c: conditions that are to be loops, other steps, other ends, and what a round begins with.
+void propose_loops(const Proposer *proposer, int function);
+// order.c: barriers, fences and statements at another place.
+void propose_places(const Proposer *proposer, int function);
+// parallel.c: one slip in all of several statements that are alike.
+void propose_parallel(const Proposer *proposer, int function);

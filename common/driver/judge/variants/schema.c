@@ -64,36 +64,35 @@ static void write_words(Writer *writer, const char *words, int variant) {
 
 static void write_range(Writer *writer, int from, int to, int first, int last);
 
-// Whether one of the edits [first, last), which have the numbers of a range, is chosen. What is not costs a
-// single comparison.
+// Whether one of the edits [first, last) is chosen. What is not costs one comparison, and one more for each
+// gap in their numbers.
 static void write_choice(Writer *writer, int first, int last) {
-    const int least = writer->edits[first].variant + 1, most = writer->edits[last - 1].variant + 1;
-    Text words = {0};
-    text_printf(&words, "(unsigned)(" VARIANT_CHOICE " - %d) <= %du", least, most - least);
-    write_words(writer, text_chars(&words), -1);
-    text_free(&words);
+    for (int e = first; e < last;) {
+        int end = e + 1;
+        while (end < last && writer->edits[end].variant <= writer->edits[end - 1].variant + 1) end++;
+        const int least = writer->edits[e].variant + 1, most = writer->edits[end - 1].variant + 1;
+        Text words = {0};
+        text_printf(&words, "%s(unsigned)(" VARIANT_CHOICE " - %d) <= %du", e > first ? " || " : "", least,
+                    most - least);
+        write_words(writer, text_chars(&words), -1);
+        text_free(&words);
+        e = end;
+    }
 }
 
-// The edits [first, last) of one place, which those up to `behind` are in. If other places have variants with
-// numbers between theirs, each is asked for, and what is there otherwise comes once more.
+// The edits [first, last) of one place, which those up to `behind` are in.
 static void write_expression(Writer *writer, int first, int last, int behind) {
     const SourceEdit *edit = writer->edits[first].edit;
-    const bool is_range = writer->edits[last - 1].variant - writer->edits[first].variant == last - 1 - first;
-    write_words(writer, "(", -1);
+    write_words(writer, "((", -1);
     write_choice(writer, first, last);
-    write_words(writer, " ? (", -1);
+    write_words(writer, ") ? (", -1);
     for (int e = first; e < last; e++) {
         const int variant = writer->edits[e].variant;
         write_words(writer, "\n", variant);
-        if (!is_range || e + 1 < last) text_printf(writer->text, VARIANT_CHOICE " == %d ? ", variant + 1);
+        if (e + 1 < last) text_printf(writer->text, VARIANT_CHOICE " == %d ? ", variant + 1);
         write_words(writer, "(", variant);
         write_words(writer, writer->edits[e].edit->text, variant);
-        write_words(writer, !is_range || e + 1 < last ? ") :" : "))", variant);
-    }
-    if (!is_range) {
-        write_words(writer, "\n(", -1);
-        write_bytes(writer, writer->source + edit->from, (size_t)(edit->to - edit->from), -1);
-        write_words(writer, "))", -1);
+        write_words(writer, e + 1 < last ? ") :" : "))", variant);
     }
     write_words(writer, "\n: (", -1);
     write_range(writer, edit->from, edit->to, last, behind);

@@ -22,13 +22,14 @@ typedef struct {
 // ones.
 int source_edits_compare(const SourceEdit *a, const SourceEdit *b);
 
-enum { MOST_EDITS = 2 };
+enum { MOST_EDITS = 8 };
 
 typedef struct {
     ChangeKind kind;
     int line, function;
     char words[256]; // "lane < warps instead of lane <= warps in line 30"
     int rank;        // the likeliest have the lowest
+    int turn;        // how many of this rank its line has before it: all lines have their turn
     SourceEdit edits[MOST_EDITS];
     int edit_count;
 } Variant;
@@ -39,9 +40,19 @@ typedef struct {
     bool failed; // memory ran out
 } Variants;
 
+// What makes some of them likelier.
+typedef struct {
+    int line;         // of a finding; 0: none
+    bool is_of_order; // the order of threads decides: barriers and fences
+    bool is_of_size;  // small sizes are right: loops that lack rounds
+} VariantClues;
+
 // Adds the variants of these functions (one flag for each of the code's), at most `most` of the likeliest, in
-// the order of their places. `finding`: the line of a finding, near which they are likelier; 0: none.
-void variants_propose(const Code *code, const bool functions[], int finding, int most, Variants *variants);
+// the order of their places.
+void variants_propose(const Code *code, const bool functions[], const VariantClues *clues, int most,
+                      Variants *variants);
+// Whether `a` is to be tried before `b`: < 0.
+int variants_compare(const Variant *a, const Variant *b);
 void variants_free(Variants *variants);
 
 // The text of kernel.cu in which each variant, numbered from 1 on, is chosen by the variable VARIANT_CHOICE,

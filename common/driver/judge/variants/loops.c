@@ -1,0 +1,344 @@
+// Conditions that are to be loops, loops whose rounds are others, and what a round begins with.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "driver/judge/variants/proposer.h"
+
+// ---- A loop in place of a condition -----------------------------------------------------------------------
+
+// The name of a whole number that is known at `at` and starts from a product, as `threads`; the product
+// itself if there is none.
+static void name_product(const Proposer *proposer, const char *one, const char *other, int at, char *out,
+                         size_t bytes) {
+    const Code *code = proposer->code;
+    char products[2][64];
+    snprintf(products[0], sizeof products[0], "%s * %s", one, other);
+    snprintf(products[1], sizeof products[1], "%s * %s", other, one);
+    snprintf(out, bytes, "%s", products[0]);
+    for (int v = 0; v < code->variable_count; v++) {
+        const Variable *variable = &code->variables[v];
+        const int start = variable->name + 2;
+        if (at < variable->from || at >= variable->to || !type_is_whole(variable->type) ||
+            !token_is(&code->tokens, start - 1, "=") || !token_is(&code->tokens, start + 7, ";"))
+            continue;
+        char *text = proposer_text(proposer, start, start + 6, 0, 0, NULL);
+        if (text && (strcmp(text, products[0]) == 0 || strcmp(text, products[1]) == 0))
+            variable_name_text(proposer, variable, out, bytes);
+        free(text);
+    }
+}
+
+// A name that the function does not have.
+static const char *free_name(const Code *code, int function) {
+    static const char *const names[] = {"k", "i", "j", "e", "at", "each", "further"};
+    for (size_t n = 0; n + 1 < sizeof names / sizeof names[0]; n++) {
+        bool is_taken = false;
+        for (int v = 0; v < code->variable_count; v++)
+            is_taken |= code->variables[v].function == function &&
+                        token_is(&code->tokens, code->variables[v].name, names[n]);
+        if (!is_taken) return names[n];
+    }
+    return "further";
+}
+
+static bool says_same(const Code *code, int at, int first, int last) {
+    for (int i = first; i <= last; i++)
+        if (!tokens_are_same(&code->tokens, at + i - first, i)) return false;
+    return true;
+}
+
+// The tokens from `from` to `to` with `name` in place of each that says the same as those from `first` to
+// `last`. If `adds`, an assignment to a variable that is declared before them adds.
+static char *text_with(const Proposer *proposer, int from, int to, int first, int last, const char *name,
+                       bool adds) {
+    const Code *code = proposer->code;
+    const Tokens *tokens = &code->tokens;
+    Text text = {0};
+    for (int i = from; i <= to; i++) {
+        const Token *token = &tokens->all[i];
+        if (i > from && token->from > tokens->all[i - 1].to) text_add_char(&text, ' ');
+        if (i + last - first <= to && says_same(code, i, first, last) &&
+            !token_is_one_of(tokens, i - 1, ". ->")) {
+            text_add(&text, name);
+            i += last - first;
+            continue;
+        }
+        const Variable *set = code_variable(code, i - 1);
+        if (adds && token_is(tokens, i, "=") && set && set->name < from) text_add_char(&text, '+');
+        text_add_bytes(&text, tokens->source + token->from, (size_t)(token->to - token->from));
+    }
+    return text_take(&text);
+}
+
+static bool assigns_in(const Code *code, int from, int to) {
+    for (int i = from; i <= to; i++) {
+        const Variable *set = code_variable(code, i - 1);
+        if (token_is(&code->tokens, i, "=") && set && set->name < from) return true;
+    }
+    return false;
+}
+
+// Whether it calculates the number of a thread, a warp or a block, or one from them.
+static bool is_place(const Code *code, int first, int last) {
+    if (last - first > 8) return false;
+    for (int i = first; i <= last; i++) {
+        const Variable *variable = code_variable(code, i);
+        if (token_is_one_of(&code->tokens, i, "threadIdx blockIdx") ||
+            (variable && type_is_whole(variable->type) && variable->dimensions == 0))
+            return true;
+    }
+    return false;
+}
+
+// A thread takes further elements.
+static void propose_loop_for(const Proposer *proposer, const Statement *statement) {
+    const Code *code = proposer->code;
+    const int open = statement->first + 1, close = code->tokens.all[open].partner;
+    if (!token_is(&code->tokens, open, "(") || close < open + 4 ||
+        statement + 1 >= code->statements + code->statement_count || statement[1].last != statement->last ||
+        !code->is_open[open + 1])
+        return;
+    int compared = open + 1;
+    while (compared < close && !token_is_one_of(&code->tokens, compared, "< <= && || ? == != > >="))
+        compared++;
+    const int first = open + 1, last = compared - 1;
+    if (!token_is_one_of(&code->tokens, compared, "< <=") || last < first || !is_place(code, first, last))
+        return;
+    const Variable *variable = first == last ? code_variable(code, first) : NULL;
+    const bool is_own = variable && !variable->is_const;
+    char grid[64], block[64] = "blockDim.x", name[64], words[256];
+    name_product(proposer, "gridDim.x", "blockDim.x", statement->first, grid, sizeof grid);
+    const char *const steps[] = {grid, block, "32"};
+    snprintf(name, sizeof name, "%s", free_name(code, statement->function));
+    if (is_own) variable_name_text(proposer, variable, name, sizeof name);
+    char *start = proposer_text(proposer, first, last, 0, 0, NULL),
+         *condition = text_with(proposer, open + 1, close - 1, first, last, name, false),
+         *was = proposer_text(proposer, open + 1, close - 1, 0, 0, NULL);
+    const bool sets = assigns_in(code, close + 1, statement->last);
+    for (int adds = 0; adds <= (int)sets; adds++) {
+        char *body = text_with(proposer, close + 1, statement->last, first, last, name, adds);
+        for (size_t k = 0; start && condition && was && body && k < sizeof steps / sizeof steps[0]; k++) {
+            Text loop = {0}, text = {0};
+            if (is_own)
+                text_printf(&loop, "for (; %s; %s += %s)", condition, name, steps[k]);
+            else
+                text_printf(&loop, "for (int %s = %s; %s; %s += %s)", name, start, condition, name, steps[k]);
+            text_printf(&text, "%s %s", text_chars(&loop), body);
+            snprintf(words, sizeof words, "%.120s%s instead of if (%.60s) in", text_chars(&loop),
+                     adds ? " and +=" : "", was);
+            proposer_instead_of(proposer, CHANGE_CONDITION, k == 2 || adds != (int)sets ? USUAL : LIKELY,
+                                statement, text_chars(&text), words);
+            text_free(&loop);
+            text_free(&text);
+        }
+        free(body);
+    }
+    free(start);
+    free(condition);
+    free(was);
+}
+
+// ---- The rounds of a loop ---------------------------------------------------------------------------------
+
+// The places of the two ; of a for. False: there are others.
+static bool find_parts(const Code *code, const Statement *loop, int parts[2]) {
+    const int open = loop->first + 1, close = code->tokens.all[open].partner;
+    int count = 0;
+    if (!token_is(&code->tokens, loop->first, "for")) return false;
+    for (int i = open + 1; i < close; i++) {
+        if (!token_is(&code->tokens, i, ";")) continue;
+        if (count == 2) return false;
+        parts[count++] = i;
+    }
+    return count == 2;
+}
+
+static const Exchange assignments[] = {
+    {"+=", "*=", CHANGE_OPERATOR, LIKELY},  {"-=", "/=", CHANGE_OPERATOR, LIKELY},
+    {"/=", "-=", CHANGE_OPERATOR, USUAL},   {"*=", "+=", CHANGE_OPERATOR, LIKELY},
+    {"+=", "-=", CHANGE_OPERATOR, USUAL},   {"-=", "+=", CHANGE_OPERATOR, USUAL},
+    {"*=", "/=", CHANGE_OPERATOR, USUAL},   {"/=", "*=", CHANGE_OPERATOR, USUAL},
+    {">>=", "<<=", CHANGE_OPERATOR, USUAL}, {"<<=", ">>=", CHANGE_OPERATOR, USUAL},
+    {">>=", "-=", CHANGE_OPERATOR, RARE},   {"=", "+=", CHANGE_OPERATOR, LIKELY},
+};
+
+// How far a loop moves in a round.
+static void propose_steps(const Proposer *proposer, const Statement *loop) {
+    const Code *code = proposer->code;
+    const Tokens *tokens = &code->tokens;
+    int parts[2];
+    if (!find_parts(code, loop, parts)) return;
+    const int at = parts[1], close = tokens->all[loop->first + 1].partner;
+    for (size_t a = 0; a < sizeof assignments / sizeof assignments[0]; a++) {
+        if (!token_is(tokens, at + 2, assignments[a].was) || at + 3 >= close || !code_variable(code, at + 1))
+            continue;
+        char *now = proposer_text(proposer, at + 1, close - 1, at + 2, at + 2, assignments[a].now);
+        if (now) proposer_replace(proposer, assignments[a].kind, assignments[a].rank, at + 1, close - 1, now);
+        free(now);
+    }
+    const bool is_one = close - at == 3 && token_is_one_of(tokens, close - 1, "++ --");
+    const bool is_before = close - at == 3 && token_is_one_of(tokens, at + 1, "++ --");
+    char name[64], grid[64], words[160];
+    if (!is_one && !is_before) return;
+    const Variable *variable = code_variable(code, is_one ? at + 1 : at + 2);
+    if (!variable) return;
+    variable_name_text(proposer, variable, name, sizeof name);
+    name_product(proposer, "gridDim.x", "blockDim.x", loop->first, grid, sizeof grid);
+    const char *const steps[] = {"blockDim.x", grid, "gridDim.x", "32", "2"};
+    for (size_t s = 0; s < sizeof steps / sizeof steps[0]; s++) {
+        snprintf(words, sizeof words, "%s += %s", name, steps[s]);
+        proposer_replace(proposer, CHANGE_EXPRESSION, USUAL, at + 1, close - 1, words);
+    }
+    snprintf(words, sizeof words, "%s%s", name,
+             token_is_one_of(tokens, is_one ? close - 1 : at + 1, "++") ? "--" : "++");
+    proposer_replace(proposer, CHANGE_EXPRESSION, RARE, at + 1, close - 1, words);
+}
+
+// The rounds of a loop that counts up by 1, from the last one to the first: the body with the other end's
+// number.
+static void propose_reversed(const Proposer *proposer, const Statement *loop) {
+    const Code *code = proposer->code;
+    const Tokens *tokens = &code->tokens;
+    int parts[2];
+    if (!find_parts(code, loop, parts)) return;
+    const int open = loop->first + 1, close = tokens->all[open].partner;
+    if (!token_is(tokens, parts[0] + 2, "<") ||
+        !(token_is(tokens, parts[1] + 1, "++") || token_is(tokens, parts[1] + 2, "++")))
+        return;
+    const Variable *variable = code_variable(code, parts[0] + 1);
+    int start = parts[0] - 1;
+    while (start > open && !token_is(tokens, start, "=")) start--;
+    if (!variable || start <= open || start + 1 > parts[0] - 1) return;
+    char *from = proposer_text(proposer, start + 1, parts[0] - 1, 0, 0, NULL),
+         *to = proposer_text(proposer, parts[0] + 3, parts[1] - 1, 0, 0, NULL), name[64];
+    if (from && to) {
+        Text other = {0};
+        variable_name_text(proposer, variable, name, sizeof name);
+        text_printf(&other, "((%s) + (%s) - 1 - %s)", from, to, name);
+        Variant *variant = proposer_add(proposer, CHANGE_MOVED, loop->first, USUAL);
+        if (variant)
+            snprintf(variant->words, sizeof variant->words,
+                     "the rounds of the loop in line %d in the other order", variant->line);
+        proposer_edit(proposer, variant, EDIT_STATEMENT, proposer_begin(proposer, close + 1),
+                      proposer_end(proposer, loop->last),
+                      text_with(proposer, close + 1, loop->last, variable->name, variable->name,
+                                text_chars(&other), false));
+        text_free(&other);
+    }
+    free(from);
+    free(to);
+}
+
+// A single round, and a test that comes before the first one.
+static void propose_ends(const Proposer *proposer, const Statement *loop) {
+    const Code *code = proposer->code;
+    if (token_is(&code->tokens, loop->first, "do")) {
+        const Statement *body = loop + 1;
+        char *condition = proposer_text(proposer, body->last + 2, loop->last - 1, 0, 0, NULL),
+             *text = statement_text(proposer, body);
+        Text now = {0};
+        if (condition && text && token_is(&code->tokens, loop->last, ";")) {
+            text_printf(&now, "while %s %s", condition, text);
+            proposer_instead_of(proposer, CHANGE_CONDITION, LIKELY, loop, text_chars(&now),
+                                "the test before the first round of the loop in");
+        }
+        text_free(&now);
+        free(condition);
+        free(text);
+        return;
+    }
+    const Statement *body = statement_block(code, loop);
+    if (!body) return;
+    Variant *variant = proposer_add(proposer, CHANGE_CONDITION, loop->first, RARE);
+    Text text = {0};
+    text_add(&text, "break;");
+    if (variant)
+        snprintf(variant->words, sizeof variant->words, "at most one round of the loop in line %d",
+                 variant->line);
+    proposer_edit(proposer, variant, EDIT_BEFORE, proposer_begin(proposer, body->last),
+                  proposer_begin(proposer, body->last), text_take(&text));
+}
+
+// ---- What is set back -------------------------------------------------------------------------------------
+
+static bool is_number(const char *type) {
+    return type_is_whole(type) || strcmp(type, "float") == 0 || strcmp(type, "double") == 0;
+}
+
+// Whether a variable is added to in these tokens, and not as a loop counts its rounds.
+static bool is_gathered(const Code *code, const Variable *variable, int from, int to) {
+    for (int i = from; i < to; i++) {
+        if (!tokens_are_same(&code->tokens, i, variable->name) || code_variable(code, i) != variable)
+            continue;
+        int next = i + 1;
+        while (token_is(&code->tokens, next, "[")) next = code->tokens.all[next].partner + 1;
+        const Statement *statement = statement_at(code, i);
+        if (token_is_one_of(&code->tokens, next, "+= -= *= |= ++") && statement &&
+            statement->kind != STATEMENT_LOOP)
+            return true;
+    }
+    return false;
+}
+
+// What is added up in the rounds of a loop starts again in each of them: at its begin.
+static void propose_starts(const Proposer *proposer, const Statement *loop) {
+    const Code *code = proposer->code;
+    const Statement *body = statement_block(code, loop);
+    for (int v = 0; body && v < code->variable_count; v++) {
+        const Variable *variable = &code->variables[v];
+        char name[64], words[96];
+        if (variable->dimensions > 0 || variable->is_const || !is_number(variable->type) ||
+            loop->first < variable->from || loop->last > variable->to ||
+            !is_gathered(code, variable, body->first, body->last))
+            continue;
+        variable_name_text(proposer, variable, name, sizeof name);
+        snprintf(words, sizeof words, "%s = 0", name);
+        proposer_insert(proposer, CHANGE_ADDED, USUAL, body->first + 1, words);
+    }
+}
+
+// What is stored, and added to elsewhere, starts again after the store.
+static void propose_start_behind(const Proposer *proposer, const Statement *statement) {
+    const Code *code = proposer->code;
+    int first, last;
+    if (!statement->in_block || !token_is(&code->tokens, statement->last, ";") ||
+        !statement_value(code, statement, &first, &last) || !token_is(&code->tokens, first - 1, "="))
+        return;
+    for (int i = first; i <= last; i++) {
+        const Variable *variable = code_variable(code, i);
+        const Function *function = &code->functions[statement->function];
+        char type[48], words[160];
+        if (!variable || variable->is_const || variable_is_assigned(code, i)) continue;
+        variable_element_type(variable, type);
+        if (!is_number(type) || strchr(variable->type, '*') ||
+            !is_gathered(code, variable, function->first, function->last))
+            continue;
+        int end = i;
+        for (int d = 0; d < variable->dimensions && token_is(&code->tokens, end + 1, "["); d++)
+            end = code->tokens.all[end + 1].partner;
+        if (variable->dimensions > 0 && end == i) continue;
+        char *place = proposer_text(proposer, i, end, 0, 0, NULL);
+        if (place) {
+            snprintf(words, sizeof words, "%.140s = 0", place);
+            proposer_insert(proposer, CHANGE_ADDED, USUAL, statement->last + 1, words);
+        }
+        free(place);
+        return;
+    }
+}
+
+void propose_loops(const Proposer *proposer, int function) {
+    const Code *code = proposer->code;
+    for (int s = 0; s < code->statement_count; s++) {
+        const Statement *statement = &code->statements[s];
+        if (statement->function != function) continue;
+        if (statement->kind == STATEMENT_IF) propose_loop_for(proposer, statement);
+        if (statement->kind == STATEMENT_EXPRESSION) propose_start_behind(proposer, statement);
+        if (statement->kind != STATEMENT_LOOP) continue;
+        propose_steps(proposer, statement);
+        propose_reversed(proposer, statement);
+        propose_ends(proposer, statement);
+        propose_starts(proposer, statement);
+    }
+}
