@@ -78,7 +78,7 @@ static void propose_functions(const Proposer *proposer, int at) {
         if (!other->is_kernel && other->last < at && are_called_alike(code, called, other))
             add_name(proposer, &names, other->name, other->name);
     }
-    propose_names(proposer, &names, at, at, LIKELY);
+    propose_names(proposer, &names, at, at, LAST);
 }
 
 // Other arguments of a template, that calls of the same function have.

@@ -4,8 +4,6 @@
 #include "driver/judge/repair/named_numbers.h"
 #include "driver/judge/variants/variants.h"
 
-enum { FIRST, LIKELY, USUAL, RARE, LAST }; // ranks
-
 typedef struct {
     const Code *code;
     NamedNumbers named;

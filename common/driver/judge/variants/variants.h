@@ -24,11 +24,14 @@ int source_edits_compare(const SourceEdit *a, const SourceEdit *b);
 
 enum { MOST_EDITS = 8 };
 
+// Ranks: how likely a variant is the repair.
+enum { FIRST, LIKELY, USUAL, RARE, LAST };
+
 typedef struct {
     ChangeKind kind;
     int line, function;
     char words[256]; // "lane < warps instead of lane <= warps in line 30"
-    int rank;        // the likeliest have the lowest
+    int rank;        // FIRST to LAST
     int turn;        // how many of this rank its line has before it: all lines have their turn
     SourceEdit edits[MOST_EDITS];
     int edit_count;
