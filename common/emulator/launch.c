@@ -166,6 +166,7 @@ static void attach(Machine *m, const Observer *observer) {
     if (place->exchange) m->has_exchange_observer = true;
     if (place->instruction) m->of_instructions = place;
     if (place->before) m->of_values = place;
+    if (place->chosen) m->of_choices = place;
 }
 
 // Those whose findings go to the result when the launch has ended.
