@@ -274,6 +274,60 @@ def test_neighbours_do_not_race_and_overlaps_do(device: Emulator, unit: str) -> 
     assert not made(device, within, words=16 * size + 64).findings
 
 
+CHOICES = {
+    "taken": ("ld.shared.u32 %r6, [%r3]; selp.b32 %r7, %r6, %r1, %p1;", False),
+    "taken where it is false": ("ld.shared.u32 %r6, [%r3]; selp.b32 %r7, %r1, %r6, %p2;", False),
+    "taken by others": ("ld.shared.u32 %r6, [%r3]; selp.b32 %r7, %r1, %r6, %p1;", True),
+    "taken or taken": ("ld.shared.u32 %r6, [%r3]; selp.b32 %r7, %r6, %r6, %p1;", True),
+    "computed with": (
+        """ld.shared.u32 %r6, [%r3]; ld.shared.u32 %r7, [%r3+4]; add.u32 %r2, %r6, %r7;
+        selp.b32 %r2, %r2, %r1, %p1;""",
+        False,
+    ),
+    "compared later": (
+        "ld.shared.u32 %r6, [%r3]; setp.eq.u32 %p3, %r1, 0; selp.b32 %r7, %r6, %r1, %p3;",
+        False,
+    ),
+    "compared itself": (
+        "ld.shared.u32 %r6, [%r3]; setp.eq.u32 %p3, %r6, 0; selp.b32 %r7, %r6, %r1, %p3;",
+        True,
+    ),
+    "stored too": (
+        """mul.wide.u32 %rd2, %r1, 4; add.u64 %rd2, %rd1, %rd2;
+        ld.shared.u32 %r6, [%r3]; selp.b32 %r7, %r6, %r1, %p1; st.global.u32 [%rd2], %r6;""",
+        True,
+    ),
+    "of a vector": ("ld.shared.v2.u32 {%r6, %r7}, [%r3]; selp.b32 %r2, %r7, %r1, %p1;", False),
+    # The first round's value of word 0 is taken in the second round, in a sum with word 64.
+    "taken in the next round": (
+        """mov.u32 %r5, %r3; mov.u32 %r7, 0; setp.eq.u32 %p3, %r1, 64;
+        again:
+        ld.shared.u32 %r6, [%r5]; add.u32 %r7, %r7, %r6; selp.b32 %r2, %r7, %r1, %p3;
+        add.u32 %r5, %r5, 256; not.pred %p3, %p3; @%p3 bra again;""",
+        True,
+    ),
+    "dropped in each round": (
+        """mov.u32 %r5, %r3; setp.eq.u32 %p3, %r1, 64;
+        again:
+        ld.shared.u32 %r6, [%r5]; selp.b32 %r2, %r6, %r1, %p1;
+        add.u32 %r5, %r5, 256; not.pred %p3, %p3; @%p3 bra again;""",
+        False,
+    ),
+}
+
+
+@pytest.mark.parametrize("choice", CHOICES)
+@pytest.mark.parametrize("is_written_first", [True, False])
+def test_only_a_value_that_is_taken_has_been_read(
+    device: Emulator, choice: str, is_written_first: bool
+) -> None:
+    body, races = CHOICES[choice]
+    write = "@%p1 st.shared.u32 [%r3], %r1;"
+    body = f"{write} {body}" if is_written_first else f"{body} {write}"
+    kinds = made(device, f"setp.eq.u32 %p1, %r1, 0; setp.ne.u32 %p2, %r1, 0; {body}").kinds
+    assert set(kinds) == ({"RACE"} if races else set())
+
+
 def test_two_memories_in_one_instruction(device: Emulator) -> None:
     body = """
     setp.lt.u32 %p1, %r1, 16;

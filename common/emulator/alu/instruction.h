@@ -79,6 +79,11 @@ struct Instruction {
     int8_t merged_shift;  // from its own address to the first byte of the whole
     bool is_gathered;     // of an atomic: one lane goes to memory for the warp (program/gathered.h)
 
+    // Of loads whose value one selp takes or drops, and of that selp (program/choice.h); 0: of others.
+    uint8_t to_choice;     // instructions from the load to the selp
+    bool is_second_choice; // which takes the value where its predicate is false
+    uint8_t choice_of;     // instructions from the selp back to the first of its loads
+
     // Of branches that ptxas makes predicates of (program/predicated.h), and of what they lead around: how
     // many instructions before it its branch is, or 0.
     bool is_predicated;

@@ -12,6 +12,7 @@
 #include "emulator/machine/handlers.h"
 #include "emulator/machine/idle.h"
 #include "emulator/machine/local.h"
+#include "emulator/machine/memory.h"
 #include "emulator/machine/undefined_step.h"
 
 enum {
@@ -99,7 +100,8 @@ static uint64_t run_fragment(Machine *m, Warp *w, Fragment *f, uint64_t budget) 
     Round round = {0};
 reload:;
     Frame *frame = f->frame;
-    bool is_watched = follower || frame->undefined || w->deferred.in;
+    bool is_watched =
+        follower || frame->undefined || w->deferred.in || (m->of_choices && frame->function->has_choices);
     const Instruction *code = frame->function->code;
     unsigned char *registers = frame->registers;
     uint32_t active = f->mask;
@@ -150,6 +152,7 @@ reload:;
                 return ran;
             }
             if (frame->undefined) undefined_step(m, w, f, in, mask);
+            if (in->choice_of && m->of_choices) choose_loads(m, w, f, in, mask);
         }
         if (in->kind == KIND_ALU) {
             if (mask) in->alu(registers, in, mask);

@@ -277,6 +277,7 @@ struct Machine {
     bool has_exchange_observer;      // one of them listens to exchanges
     const Observer *of_instructions; // that listens to every instruction, or NULL
     const Observer *of_values;       // that has `before` and `after`, or NULL
+    const Observer *of_choices;      // that has `chosen`, or NULL
     Tally *tally;                    // of each instruction of the program (Instruction.number), or NULL
     uint64_t lane_steps, step_limit; // the second is what warps leave of launch->max_steps for their lanes
     double began;                    // on the processor's clock; 0: it has not been looked at
@@ -288,6 +289,7 @@ struct Machine {
         *searched;  // NULL until the steps are used up; then whether this one can end is searched: cycle.h
     bool scrambled; // schedule != 0
     bool is_weak;   // a weak schedule: loads may be late, and return older values
+    bool lingers;   // a weak schedule in which warps linger behind atomics
     bool holds;     // a schedule that holds blocks back, and a program in which others could wait for them
     Random random;
     uint64_t polls;   // the same of all: what waiting for another block looks like

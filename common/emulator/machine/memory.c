@@ -187,6 +187,21 @@ Step run_row_load(Machine *m, Warp *w, Fragment *f, const Instruction *in, uint3
     return after_load(m, w, f, in, was_followed);
 }
 
+static void tell_chosen(Machine *m, Fragment *f, const Access *access) {
+    (void)f;
+    m->of_choices->chosen(m->of_choices->self, access);
+}
+
+void choose_loads(Machine *m, Warp *w, Fragment *f, const Instruction *in, uint32_t mask) {
+    const uint32_t yes = *(const uint32_t *)source(f->frame->registers, in, 2);
+    for (const Instruction *load = in - in->choice_of; load < in; load++) {
+        const uint32_t lanes = mask & (load->is_second_choice ? ~yes : yes);
+        if (load->to_choice && load + load->to_choice == in && lanes)
+            resolve_access(m, w, f, load, lanes, ACCESS_LOAD, (uint32_t)load->width * load->elements,
+                           tell_chosen);
+    }
+}
+
 // ---- Stores -----------------------------------------------------------------------------------------------
 
 #define STORE_LANES(type)                                                                                    \

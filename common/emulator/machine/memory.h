@@ -5,5 +5,8 @@
 
 // A load at another time than its turn: deferred.c. `mask` is never 0.
 void execute_load(Machine *machine, Warp *warp, Fragment *fragment, const Instruction *in, uint32_t mask);
+// Before the lanes of `mask` execute `in`, a selection that takes or drops what its loads returned: tells the
+// observer whose values it takes.
+void choose_loads(Machine *machine, Warp *warp, Fragment *fragment, const Instruction *in, uint32_t mask);
 // A store that is not an instruction of the program: what an asynchronous copy brings. `mask` is never 0.
 void execute_store(Machine *machine, Warp *warp, Fragment *fragment, const Instruction *in, uint32_t mask);

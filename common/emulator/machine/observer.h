@@ -142,6 +142,9 @@ typedef struct Observer {
     // ---- Memory
     void (*access)(void *self, const Access *access); // before it is done
     void (*fault)(void *self, const Fault *fault);    // instead; the machine stops
+    // Of a load with Instruction.to_choice, done before: the lanes whose value the selection takes. One
+    // observer at most has this.
+    void (*chosen)(void *self, const Access *access);
     void (*fence)(void *self, Warp *warp, uint32_t mask, const Instruction *in);
     void (*proxy_fence)(void *self, Warp *warp, uint32_t mask); // between loads and stores, and bulk copies
     // What `lane` does at `in` depends on an undefined value. `origin`: NULL if it is not known any more.

@@ -140,7 +140,7 @@ static void take_interval_over(Racecheck *r, Block *block) {
 
 static bool has_interval(const RaceBlock *b) { return b->interval && !b->interval->is_over; }
 
-static void access_checked(void *self, const Access *a) {
+static void check_access(void *self, const Access *a) {
     Racecheck *r = self;
     bool is_shared = a->memory->space == PTX_SPACE_SHARED;
     if ((!is_shared && a->memory->space != PTX_SPACE_GLOBAL) || a->memory->read_only || r->order.off) return;
@@ -152,6 +152,12 @@ static void access_checked(void *self, const Access *a) {
     }
     if (a->is_volatile) order_flag(&r->order, a);
     check_closely(r, a, b->epoch[a->warp->index]);
+}
+
+// A load whose value only some lanes use is a read by these, which chosen() names. Nothing between the two
+// orders accesses.
+static void access_checked(void *self, const Access *a) {
+    if (!a->in->to_choice) check_access(self, a);
 }
 
 // A bulk copy or wgmma that reads what a thread has stored in shared memory, before any thread of the block
@@ -297,6 +303,7 @@ RaceOrder *racecheck_observe(Machine *m, Observer *observer) {
     r->shared_shift = r->interval_shift = 2;
     r->has_async_proxy = m->program->uses_async_proxy;
     *observer = (Observer){.access = access_checked,
+                           .chosen = check_access,
                            .async_access = async_checked,
                            .proxy_fence = passed_proxy_fence,
                            .block_start = block_started,

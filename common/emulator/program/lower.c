@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "emulator/program/choice.h"
 #include "emulator/program/float_distance.h"
 #include "emulator/program/gathered.h"
 #include "emulator/program/merged.h"
@@ -149,7 +150,7 @@ static bool lower_function(Lowering *l, int index) {
     Flow flow = {0};
     bool ok = flow_build(&flow, l->function);
     if (ok) find_reconvergence(l->function, &flow);
-    ok = ok && find_unset_registers(l->function, &flow, l->arena);
+    ok = ok && find_unset_registers(l->function, &flow, l->arena) && find_choices(l->function, &flow);
     flow_free(&flow);
     for (int i = 0; i < l->function->unset_count; i++)
         for (int k = 0; k < f->register_count; k++)

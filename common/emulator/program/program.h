@@ -44,6 +44,7 @@ typedef struct Function {
     const int32_t *register_offset; // by index of a register in `ptx`
     RegisterPlace *unset;           // registers that a thread may read before it writes them: unset.c
     int unset_count;
+    bool has_choices; // some load's value is taken or dropped by a selection: choice.h
     bool lowered;
 } Function;
 
