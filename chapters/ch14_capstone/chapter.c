@@ -46,7 +46,7 @@ const Chapter chapter = {
         .max_n = 12 << 20,
         .max_n_gpu = 1 << 30,
         .counted = {.n = 1 << 20},
-        .weak_schedules = 8,
+        .weak_schedules = 16,
     }},
     .goals =
         {

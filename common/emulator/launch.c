@@ -269,7 +269,6 @@ bool emulator_launch(Emulator *e, const EmulatorKernel *kernel, const EmulatorLa
     m->step_limit = launch->max_steps ? launch->max_steps : UINT64_MAX;
     m->scrambled = launch->schedule != 0;
     m->is_weak = schedule_is_weak(launch->schedule) && launch->checks & CHECK_RACE;
-    m->lingers = m->is_weak && schedule_lingers(launch->schedule);
     m->random.state = launch->schedule;
     m->follows_undefined = launch->checks & (CHECK_INIT | CHECK_SYNC);
     m->param = (Memory){.name = "the parameters",

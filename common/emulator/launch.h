@@ -48,9 +48,6 @@ enum { ALL_LINES = -1 }; // EmulatorLaunch.guarded_line
 // Schedules that are a multiple of 4, other than 0, are weak: loads may return older values, as far as the
 // PTX memory model allows. Only where races are checked.
 static inline bool schedule_is_weak(uint64_t schedule) { return schedule && schedule % 4 == 0; }
-// In every second weak schedule warps linger behind atomics until nothing else can run: a fence that a thread
-// makes only behind its atomic then comes too late.
-static inline bool schedule_lingers(uint64_t schedule) { return schedule && schedule % 8 == 0; }
 // One seed in a thousand holds blocks back until all others wait.
 static inline bool schedule_holds(uint64_t schedule) { return schedule % 1000 == 999; }
 

@@ -21,34 +21,14 @@ typedef Step Handler(Machine *machine, Warp *warp, Fragment *fragment, const Ins
 #define LOWERED(kind, run) Handler run;
 #include "emulator/program/opcodes.def"
 
-// Keeps a warp from its next `turns`.
-static inline void rest_for(Warp *warp, uint32_t turns) {
+// Keeps a warp from its next turns: some of the times for long enough that other blocks come to their end,
+// and at others until nothing else can run, or others may be waiting for it (machine/schedule.c).
+static inline void rest(Machine *machine, Warp *warp) {
+    const uint64_t draw = random_next(&machine->random);
+    const uint32_t turns = (uint32_t)(draw >> 54) + (draw & 3 ? 0 : 1u << 20);
     Block *block = warp->block;
     block->rests[warp->index] = turns;
     block->resting = (block->resting & ~(1u << warp->index)) | (turns ? 1u << warp->index : 0);
-}
-
-enum { LONG_REST = 1 << 20 }; // until nothing else can run, or others may be waiting (machine/schedule.c)
-
-// Some of the times for long enough that other blocks come to their end, and at others for longer.
-static inline void rest(Machine *machine, Warp *warp) {
-    const uint64_t draw = random_next(&machine->random);
-    rest_for(warp, (uint32_t)(draw >> 54) + (draw & 3 ? 0 : LONG_REST));
-}
-
-// Behind a flag or a ticket is where it matters what others do before this warp continues. Whether it rests
-// there. Warps that linger pile up, so that the block with the last ticket meets some of them.
-static inline bool rests_behind(Machine *machine, Warp *warp, const Instruction *in) {
-    enum { RESTS_ONE_IN = 2, LINGERS_ONE_IN = 3 };
-    if (machine->lingers) {
-        const bool lingers = in->kind == KIND_ATOMIC && random_one_in(&machine->random, LINGERS_ONE_IN);
-        if (lingers) rest_for(warp, LONG_REST);
-        return lingers;
-    }
-    const bool rests =
-        in->flags & IS_VOLATILE && in->kind != KIND_LOAD && random_one_in(&machine->random, RESTS_ONE_IN);
-    if (rests) rest(machine, warp);
-    return rests;
 }
 
 // What a load, store or atomic leaves behind once it is done.
@@ -64,7 +44,13 @@ static inline Step after_access(Machine *machine, Warp *warp, const Instruction 
     // While a load is late, others get a turn sooner: it is to return what they store.
     if (machine->scrambled && random_one_in(&machine->random, warp->deferred.in ? 2 : 8))
         step |= STEP_TURN_ENDS;
-    return machine->is_weak && rests_behind(machine, warp, in) ? step | STEP_TURN_ENDS : step;
+    // Behind a flag is where it matters what others do before this warp continues.
+    if (machine->is_weak && in->flags & IS_VOLATILE && in->kind != KIND_LOAD &&
+        random_one_in(&machine->random, 2)) {
+        rest(machine, warp);
+        step |= STEP_TURN_ENDS;
+    }
+    return step;
 }
 
 // True when the launch has used up its steps, which is then reported: the machine has stopped, or runs on for

@@ -289,7 +289,6 @@ struct Machine {
         *searched;  // NULL until the steps are used up; then whether this one can end is searched: cycle.h
     bool scrambled; // schedule != 0
     bool is_weak;   // a weak schedule: loads may be late, and return older values
-    bool lingers;   // a weak schedule in which warps linger behind atomics
     bool holds;     // a schedule that holds blocks back, and a program in which others could wait for them
     Random random;
     uint64_t polls;   // the same of all: what waiting for another block looks like

@@ -437,7 +437,6 @@ void run_grid(Machine *m) {
     if (limit < size) limit = size;
     Hold hold = {0};
     uint64_t window = m->scrambled ? 1 + random_next(&m->random) % most_scrambled(m) : limit;
-    if (m->lingers) window = most_scrambled(m); // room for those that linger
     if (holds) window = HELD_IN_FLIGHT;
     if (window > limit) window = limit;
     if (window < size) window = size;

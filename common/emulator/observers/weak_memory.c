@@ -292,8 +292,7 @@ bool weak_memory_observe(Machine *machine, RaceOrder *order, Observer *observer)
     m->machine = machine;
     m->stale = (StaleReads){.machine = machine, .history = &m->history};
     m->random.state = ~machine->launch->schedule;
-    m->old_one_in = 2; // to 5
-    if (!machine->lingers) m->old_one_in += (uint32_t)(random_next(&m->random) >> 62);
+    m->old_one_in = 2 + (uint32_t)(random_next(&m->random) >> 62); // 2 to 5
     if (!history_open(&m->history, order)) {
         end(m);
         return false;
