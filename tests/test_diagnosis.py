@@ -429,7 +429,11 @@ def test_what_lies_outside_tells_who_meant_it(
     probe: Path, object_: str, index: int, size: int, more: list[str], slug: str
 ) -> None:
     evidence = ["bytes 4", "line 1", f"object {object_}", f"index {index}", f"size {size}", *more]
-    assert match(probe, "verdict OOB", "finding out of bounds", *evidence, code="x").slug == slug
+    code = "for (int i = t; i < n; i += threads) { scratch[i] = in[i]; }"
+    assert match(probe, "verdict OOB", "finding out of bounds", *evidence, code=code).slug == slug
+    if slug == "slot-for-each-element":  # not if the store comes after the loop
+        code = "for (int i = t; i < n; i += threads) { sum += in[i]; } scratch[t] = sum;"
+        assert match(probe, "verdict OOB", "finding out of bounds", *evidence, code=code).slug != slug
 
 
 def test_a_source_of_any_size_and_kind_does_no_harm(probe: Path) -> None:

@@ -24,7 +24,7 @@ __global__ void k2(const float *in, float *out, int n) {
 __global__ void k3(const float *in, float *out, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     float sum = in[i];
-    in[i] = sum;  // ERROR: in is const here: write to an output, or to a variable
+    in[i] = sum;  // ERROR: in[ ] cannot be stored to: either in is const, or it has more dimensions and lacks an index [ ]
     out[i] = sum + i;
 }
 

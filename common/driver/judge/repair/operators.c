@@ -1,6 +1,7 @@
 // Another operator in place of one that a line of kernel.cu says, or another function of a warp.
 #include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "driver/judge/repair/kernel.h"
@@ -105,12 +106,15 @@ static bool rename_opcode(PtxInstruction *in, const char *to) {
     return true;
 }
 
+// Operand 3 has the width of the function in its upper bits (PTX ISA, shfl), which stays.
 static bool shuffle(PtxInstruction *in, const Operator *operator) {
-    char *mode = strstr(in->opcode, operator->from), rest[64];
+    char *mode = strstr(in->opcode, operator->from), rest[64], *end;
     if (!opcode_is(in, "shfl") || !mode || in->operand_count < 4) return false;
+    const long width = strtol(in->operands[3], &end, 0) & ~0x1fl;
+    if (end == in->operands[3] || *end) return false;
     snprintf(rest, sizeof rest, "%s", mode + strlen(operator->from));
     snprintf(mode, sizeof in->opcode - (size_t)(mode - in->opcode), "%s%s", operator->to, rest);
-    snprintf(in->operands[3], sizeof in->operands[3], "%d", strcmp(operator->to, "up") == 0 ? 0 : 31);
+    snprintf(in->operands[3], sizeof in->operands[3], "%ld", width | (strcmp(operator->to, "up") == 0 ? 0 : 31));
     return true;
 }
 
@@ -128,6 +132,10 @@ static bool begins_at_zero(const Kernel *kernel, int at, const char *reg) {
     return false;
 }
 
+static bool is_of_floats(const Operator *operator) {
+    return strncmp(operator->was, "fm", 2) == 0 || strncmp(operator->now, "fm", 2) == 0;
+}
+
 // The text of the changed instruction at `at`; false: it cannot be one.
 static bool write_changed(const Kernel *kernel, const Operator *operator, int at, PtxInstruction *in,
                           char *text, size_t room) {
@@ -141,6 +149,7 @@ static bool write_changed(const Kernel *kernel, const Operator *operator, int at
     case RENAMED:
         if (in->operand_count != 3 ||
             (opcode_is(in, "and") && strstr(operator->from, "pred") && !opcode_has(in, "pred")) ||
+            (is_of_floats(operator) && !opcode_has(in, "f32")) ||
             !rename_opcode(in, operator->to))
             return false;
         with_operand(in, -1, "", text, room);

@@ -246,6 +246,8 @@ static void propose_integers(const Proposer *proposer, int at) {
         return;
     }
     const bool is_divisor = token_is_one_of(&proposer->code->tokens, at - 1, "/ %");
+    // A width or a size, of which the half and the double come first.
+    const bool is_power = number >= 8 && (number & (number - 1)) == 0;
     const unsigned long long others[] = {number + 1, number - 1, 2 * number, number / 2, 0,
                                          1,          4 * number, number / 4, 32,         31};
     for (int o = 0; o < (int)(sizeof others / sizeof others[0]); o++) {
@@ -253,7 +255,8 @@ static void propose_integers(const Proposer *proposer, int at) {
         for (int k = 0; k < o; k++) is_known |= others[k] == others[o];
         if (is_known || (others[o] == 0 && is_divisor)) continue;
         snprintf(words, sizeof words, "%llu%.*s", others[o], suffix, end);
-        proposer_replace(proposer, CHANGE_CONSTANT, o < 2 ? LIKELY : o < 6 ? USUAL : RARE, at, at, words);
+        const bool is_likely = is_power ? o == 2 || o == 3 : o < 2;
+        proposer_replace(proposer, CHANGE_CONSTANT, is_likely ? LIKELY : o < 6 ? USUAL : RARE, at, at, words);
     }
     // The last lane, thread or block instead of the first one.
     static const char *const last_ones[] = {"31", "(blockDim.x - 1)", "(gridDim.x - 1)"};
@@ -351,8 +354,11 @@ static void propose_names(const Proposer *proposer, int at) {
             proposer_replace(proposer, CHANGE_EXPRESSION, LAST, at, at, words);
         }
     }
-    proposer_replace(proposer, CHANGE_NAME, USUAL, at, at, "threadIdx.x");
-    proposer_replace(proposer, CHANGE_NAME, USUAL, at, at, "blockIdx.x");
+    if (!token_is_one_of(&code->tokens, at - 1, "< <=") && !token_is_one_of(&code->tokens, at + 1, "> >=")) {
+        // As a bound, either would only keep the statement from being run.
+        proposer_replace(proposer, CHANGE_NAME, USUAL, at, at, "threadIdx.x");
+        proposer_replace(proposer, CHANGE_NAME, USUAL, at, at, "blockIdx.x");
+    }
     variable_name_text(proposer, variable, name, sizeof name);
     propose_near(proposer, at, name);
 }
