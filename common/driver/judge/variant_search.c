@@ -373,7 +373,7 @@ static void choose(VariantSearch *of) {
     for (int s = 0; s < of->survivor_count; s++) {
         const Variant *variant = &of->variants.all[of->survivors[s]];
         const Change change = change_of(of, of->survivors[s]), *one[] = {&change};
-        // A last resort, such as another function, is no rival of what is likely.
+        // A last resort, such as another function, is not a rival of what is likely.
         if (found && (is_same_mistake(of, found, variant) || (variant->rank == LAST && found->rank < LAST)))
             continue;
         if (search->work <= 0 || (search_attempt(search, one, 1, -1) && found)) {

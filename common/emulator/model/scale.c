@@ -78,7 +78,7 @@ static void extrapolate_distances(const double first[MODEL_BINS], const double s
     }
 }
 
-void model_whole(const ModelRun runs[2], const ModelWork works[2], int count, uint64_t blocks, double n,
+void model_whole(const ModelRun *runs, const ModelWork *works, int count, uint64_t blocks, double n,
                  ModelWork *whole) {
     const ModelWork *last = &works[count - 1];
     *whole = *last;

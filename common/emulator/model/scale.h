@@ -20,5 +20,5 @@ typedef struct {
 int model_plan(uint64_t blocks, uint64_t block_threads, double n, bool reads_grid, ModelRun runs[2]);
 // What the launch does, from what its runs did. Where blocks have more dimensions, or the grid follows n, one
 // run of a smaller grid will do: `count` is 1.
-void model_whole(const ModelRun runs[2], const ModelWork works[2], int count, uint64_t blocks, double n,
+void model_whole(const ModelRun *runs, const ModelWork *works, int count, uint64_t blocks, double n,
                  ModelWork *whole);
