@@ -42,10 +42,10 @@ static void become(const ProcessRequest *request, int output, int failure) {
     system_limit(RLIMIT_CORE, 0);
     if (request->memory_limit) system_limit(RLIMIT_AS, request->memory_limit);
     // The system ends each process at this limit, and the sum is looked at when all have ended. It counts in
-    // ticks of its clock, less exactly than that sum, so the second more makes sure that the sum is over the
-    // limit too.
+    // ticks of its clock, which may come to some percent more than that sum: with this allowance the sum is
+    // over the limit too.
     if (request->processor_seconds > 0)
-        system_limit(RLIMIT_CPU, (size_t)ceil(request->processor_seconds) + 1);
+        system_limit(RLIMIT_CPU, (size_t)ceil(1.1 * request->processor_seconds) + 1);
     if (request->file_limit) system_limit(RLIMIT_FSIZE, request->file_limit);
     if (nothing >= 0 && dup2(nothing, 0) >= 0 && dup2(output, 1) >= 0 && dup2(output, 2) >= 0 &&
         (!request->directory || chdir(request->directory) == 0)) {
