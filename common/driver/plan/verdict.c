@@ -81,7 +81,9 @@ const char *finding_why(FindingKind kind) {
     case FINDING_STACK_OVERFLOW:
         return "Every call and every local array takes space on a thread's small stack, which is full.";
     case FINDING_ASSERT: return "An assert in the kernel failed.";
-    case FINDING_TRAP: return "The kernel stopped itself: __trap() or a failed check.";
+    case FINDING_TRAP:
+        return "A trap ended the kernel: __trap(), a failed check, or code that the compiler replaced by "
+               "one.";
     default: return verdict_why(verdict_of_finding(kind));
     }
 }
