@@ -21,6 +21,7 @@ typedef struct {
     int *uses;
     int *block;     // of a PTX instruction: the number of its basic block
     bool *is_value; // of a register: it is used for something other than an address
+    bool *joined;   // of a PTX instruction: joins(), of all those before the one that is looked at
     bool has_base;
 } Costs;
 
@@ -71,17 +72,19 @@ static void number_blocks(Costs *c) {
 
 // ---- Arithmetic -------------------------------------------------------------------------------------------
 
-// The instruction of the same block that makes this operand, if it is used at most `most` times, or NULL.
+// The earlier instruction of the same block that makes this operand, if it is used at most `most` times, or
+// NULL.
 static const PtxInstruction *made_for(const Costs *c, const PtxOperand *o, const PtxInstruction *user,
                                       int most) {
     if (o->kind != PTX_OPERAND_REGISTER || c->uses[o->reg->index] > most) return NULL;
     const PtxFunction *f = c->function->ptx;
     const int at = c->definition[o->reg->index];
-    return at >= 0 && c->block[at] == c->block[user - f->instructions] ? &f->instructions[at] : NULL;
+    const int use = (int)(user - f->instructions);
+    return at >= 0 && at < use && c->block[at] == c->block[use] ? &f->instructions[at] : NULL;
 }
 
 // Whether the instruction and one that it takes an operand from become one: IMAD, LEA, IADD3, FFMA or LOP3.
-static bool is_joined(const Costs *c, const PtxInstruction *in) {
+static bool joins(const Costs *c, const PtxInstruction *in) {
     static const char *const sums[] = {"add", "sub", NULL}, *const logic[] = {"and", "or", "xor", NULL};
     static const char *const factors[] = {"mul", "shl", "shr", NULL};
     const PtxType type = ptx_type_from_end(in, 0);
@@ -94,7 +97,9 @@ static bool is_joined(const Costs *c, const PtxInstruction *in) {
         if (bytes == 8 && type == PTX_F64 && is_called(from, "mul") && !ptx_has(from, "rn")) return true;
         if (bytes == 4 && is_one_of(from, factors) && !ptx_has(from, "hi") && !ptx_has(from, "rn"))
             return true;
-        if (bytes == 4 && type != PTX_F32 && is_called(from, "add") && !is_joined(c, from)) return true;
+        if (bytes == 4 && type != PTX_F32 && is_called(from, "add") &&
+            !c->joined[from - c->function->ptx->instructions])
+            return true;
     }
     return false;
 }
@@ -145,7 +150,7 @@ static int cost_of_arithmetic(Costs *c, const PtxInstruction *in) {
     if (is_called(in, "div") || is_called(in, "rem")) return NEVER_PREDICATED;
     if (is_one_of(in, approximations)) return ptx_has(in, "ftz") ? 1 : COST_OF_SCALED;
     if (is_one_of(in, free_of_cost) && (type == PTX_F32 || type == PTX_F64)) return 0;
-    if (is_offset(c, in) || is_joined(c, in)) return 0;
+    if (is_offset(c, in) || c->joined[in - c->function->ptx->instructions]) return 0;
     if (is_wide_sum(c, in)) return 1;
     if (is_called(in, "mul") && ptx_has(in, "wide")) return 0; // a part of the sums
     if (is_called(in, "setp") || is_called(in, "selp") || !is_double_width || ptx_has(in, "wide")) return 1;
@@ -177,12 +182,14 @@ bool find_machine_costs(Function *function) {
                .definition = malloc(registers * sizeof *c.definition),
                .uses = calloc(registers, sizeof *c.uses),
                .block = malloc(count * sizeof *c.block),
-               .is_value = calloc(registers, sizeof *c.is_value)};
-    const bool is_ready = c.definition && c.uses && c.block && c.is_value;
+               .is_value = calloc(registers, sizeof *c.is_value),
+               .joined = calloc(count, sizeof *c.joined)};
+    const bool is_ready = c.definition && c.uses && c.block && c.is_value && c.joined;
     if (is_ready) {
         for (int i = 0; i < f->register_count; i++) c.definition[i] = -1;
         for (int i = 0; i < f->instruction_count; i++) note(&c, i);
         number_blocks(&c);
+        for (int i = 0; i < f->instruction_count; i++) c.joined[i] = joins(&c, &f->instructions[i]);
         for (int i = 0; i < function->count; i++) {
             Instruction *in = &function->code[i];
             const int cost = cost_of(&c, in);
@@ -194,5 +201,6 @@ bool find_machine_costs(Function *function) {
     free(c.uses);
     free(c.block);
     free(c.is_value);
+    free(c.joined);
     return is_ready;
 }
