@@ -14,7 +14,6 @@ from bench.table import ROOT
 # Another build than the workbook's own: with sanitizers, or of a copy of the checkout.
 LIBRARY_NAMED = os.environ.get("WARPBOOK_EMULATOR_LIBRARY")
 BINS = 32  # MODEL_BINS
-PLACES = 512
 COUNTERS = [
     *("instructions", "thread_instructions"),
     *("global_ld_requests", "global_ld_sectors", "global_ld_bytes", "input_ld_requests", "input_ld_sectors"),
@@ -74,7 +73,6 @@ class ModelWork(c.Structure):
         ("chain", ModelTime),
         ("links", c.c_double),
         ("told_plainly", c.c_double),
-        ("by_place", c.c_double * PLACES),
     ]
 
 

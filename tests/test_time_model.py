@@ -432,33 +432,6 @@ def test_a_slow_kernel_earns_less_and_is_told_why(tmp_path: Path) -> None:
     assert "load and store units" in bandwidth["limiter"] or "L2" in bandwidth["limiter"]
 
 
-# Chapter 14's solution takes another way beyond LONG elements, and the modelled size is beyond.
-NOT_LONG, LONG = "sum_of_share<MOST_THREADS, LOADS, false>", "sum_of_share<MOST_THREADS, LOADS, true>"
-
-
-@pytest.mark.parametrize(
-    ("call", "changed", "is_slow_there"),
-    [
-        (LONG, "sum_of_share<MOST_THREADS, 1, true>", True),
-        (NOT_LONG, "sum_of_share<MOST_THREADS, 1, false>", False),
-    ],
-)
-def test_a_kernel_is_modelled_as_it_is_at_the_size_that_is_named(
-    tmp_path: Path, call: str, changed: str, is_slow_there: bool
-) -> None:
-    source = next((ROOT / "solutions").glob("ch14_*/kernel.cu")).read_text()
-    assert source.count(call) == 1
-    kernel = tmp_path / "kernel.cu"
-    kernel.write_text(source.replace(call, changed))
-    result = chapter(tmp_path, "ch14", kernel=kernel)
-    assert result["bandwidth"]["n"] == 1 << 28
-    assert (result["points"]["earned"] < 10) == is_slow_there
-    if is_slow_there:
-        assert result["bandwidth"]["ratio"] < 0.95
-    else:
-        assert result["bandwidth"]["ratio"] == 1
-
-
 PROFILES = re.findall(r'^    \{"([^"]+)",$', (ROOT / "common/gpu/profiles.c").read_text(), re.MULTILINE)
 
 

@@ -87,9 +87,7 @@ static void estimate_in_runner(Judge *judge, Runner *runner, const ModelDevice *
 Runner *start_reference(const Judge *judge) {
     const Image *image = judge->subjects->reference;
     RunReply reply;
-    RunnerPlan plan = {.kind = GPU_EMULATOR,
-                       .arena_bytes = least_arena_bytes,
-                       .address_bytes = runner_address_bytes(judge->workers[0].runner)};
+    RunnerPlan plan = {.kind = GPU_EMULATOR, .arena_bytes = least_arena_bytes};
     memcpy(plan.profile, judge->options->profile, sizeof plan.profile);
     runner_plan_add(&plan, &image->text, image->name);
     return runner_start(&plan, &reply);

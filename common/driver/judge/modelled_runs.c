@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "driver/judge/modelled_sample.h"
 #include "driver/plan/elements.h"
 
 static const double elements_of_matrix = 1 << 18; // of the part that stands for a grid of several dimensions
@@ -273,30 +272,6 @@ static bool follow_pass(ModelledTask *modelled, const CaseShape *whole, int laun
     return true;
 }
 
-// ---- Another way at the whole size ------------------------------------------------------------------------
-
-// Of the instructions. What blocks at an edge do besides, or a last round, is less.
-static const double other_way = 0.25;
-
-// Sets the work of a launch whose blocks take another way at the whole size to what they do there.
-static bool follow_whole(ModelledTask *modelled, const CaseShape *whole, int launch,
-                         const ModelledSample *sample, ModelWork *work) {
-    const ModelWork *sampled = &sample->works[launch], before = *work;
-    const uint64_t blocks = (uint64_t)whole->launches[launch].blocks;
-    if (modelled_other_instructions(sampled, work) < other_way) return true;
-    if (!sample->has_ended[launch])
-        return give_up(modelled, "the kernel takes another way at that size, where a block takes too long");
-    const ModelRun run = {.blocks = (uint64_t)sampled->blocks,
-                          .elements = work_in(&whole->size) * sampled->blocks / (double)blocks};
-    model_whole(&run, sampled, 1, blocks, work_in(&whole->size), work);
-    // What blocks are for one another shows only where all of them run.
-    work->passed_on = before.passed_on;
-    work->chain = before.chain;
-    work->links = before.links;
-    work->told_plainly = before.told_plainly;
-    return true;
-}
-
 bool modelled_works(ModelledTask *modelled, const CaseShape *whole, ModelledWorks *done) {
     static PartRun parts[2];
     ModelWork *works = done->works;
@@ -323,12 +298,6 @@ bool modelled_works(ModelledTask *modelled, const CaseShape *whole, ModelledWork
         model_whole(runs, parts_works, count, (uint64_t)whole->launches[l].blocks, work_in(&whole->size),
                     &works[l]);
     }
-    static ModelledSample sample;
-    const bool is_known = whole->size.n > few_elements && modelled_sample(modelled, whole, &sample);
-    for (int l = 0; is_known && l < whole->launch_count; l++)
-        if (is_over_all[l] && whole->launches[l].blocks > 0 &&
-            !follow_whole(modelled, whole, l, &sample, &works[l]))
-            return false;
     for (int l = 0; l < whole->launch_count; l++)
         if (!is_over_all[l] && whole->launches[l].blocks > 0 &&
             !follow_pass(modelled, whole, l, first, parts, &works[l]))

@@ -153,7 +153,6 @@ static void observe_instruction(void *self, Warp *w, const Instruction *in, uint
     double issued = share * (double)cost->issued / (cost->unrolled > 1 ? cost->unrolled : 1);
     c->issued += issued;
     work->issued += issued;
-    work->by_place[in->number % MODEL_PLACES]++;
     if (!t->has_run[in->number]) {
         t->has_run[in->number] = true;
         work->code += (double)cost->issued;

@@ -7,7 +7,7 @@ typedef struct {
     double cycles, l2_trips, dram_trips;
 } ModelTime;
 
-enum { MODEL_BINS = 32, MODEL_PLACES = 512 };
+enum { MODEL_BINS = 32 };
 
 // What a launch does, followed on the emulator (EmulatorResult.work). Sums over all warps unless said
 // otherwise.
@@ -68,7 +68,4 @@ typedef struct ModelWork {
     // Of those in no chain: blocks whose loads read what a block had stored after it had waited itself,
     // without an atomic for either.
     double told_plainly;
-
-    // Instructions of warps, by their number in the program modulo MODEL_PLACES: which way a launch takes.
-    double by_place[MODEL_PLACES];
 } ModelWork;
