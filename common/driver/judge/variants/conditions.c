@@ -45,8 +45,7 @@ static void add_named(const Proposer *proposer, Comparisons *found, int first, i
 }
 
 static void find_comparisons(const Proposer *proposer, const Function *function, Comparisons *found) {
-    static const char *const usual[] = {"threadIdx.x == 0", "threadIdx.x % 32 == 0", "blockIdx.x == 0",
-                                        "threadIdx.x < 32"};
+    static const char *const usual[] = {"threadIdx.x == 0", "threadIdx.x % 32 == 0", "blockIdx.x == 0"};
     *found = (Comparisons){0};
     for (size_t u = 0; u < sizeof usual / sizeof usual[0]; u++) {
         Text text = {0};
