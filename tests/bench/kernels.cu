@@ -100,6 +100,14 @@ extern "C" __global__ void register_product(const float *in, float *out, unsigne
         for (unsigned c = 0; c < 4; c++) out[(row + y + r) * side + column + x + c] = sum[r][c];
 }
 
+// sum += a * b, for a of 16 x 16 and b of 16 x 8 bf16: PTX ISA, mma.m16n8k16.
+static __device__ void multiply_add(float (&sum)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
+    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 "
+                 "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+                 : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+}
+
 // The same on tensor cores: mma.sync of bf16, from tiles of 64 by 64 and 32 along k. Each of 4 warps has 32 by 32
 // elements in registers. Rows of a tile are 16 bytes longer than their elements, so that ldmatrix has no conflicts.
 extern "C" __global__ void mma_product(const float *in, float *out, unsigned side) {
@@ -125,10 +133,7 @@ extern "C" __global__ void mma_product(const float *in, float *out, unsigned sid
                              : "r"((unsigned)__cvta_generic_to_shared(&right[i + lane % 16][x + c * 8])));
             for (unsigned r = 0; r < 2; r++)
                 for (unsigned c = 0; c < 4; c++)
-                    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 "
-                                 "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
-                                 : "+f"(sum[r][c][0]), "+f"(sum[r][c][1]), "+f"(sum[r][c][2]), "+f"(sum[r][c][3])
-                                 : "r"(a[r][0]), "r"(a[r][1]), "r"(a[r][2]), "r"(a[r][3]), "r"(b[c][0]), "r"(b[c][1]));
+                    multiply_add(sum[r][c], a[r], b[c]);
         }
         __syncthreads();
     }
@@ -150,10 +155,7 @@ extern "C" __global__ void tensor(const float *in, float *out, unsigned rounds) 
     for (; rounds; rounds--)
         for (unsigned r = 0; r < 2; r++)
             for (unsigned c = 0; c < 4; c++)
-                asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 "
-                             "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
-                             : "+f"(sum[r][c][0]), "+f"(sum[r][c][1]), "+f"(sum[r][c][2]), "+f"(sum[r][c][3])
-                             : "r"(a[r][0]), "r"(a[r][1]), "r"(a[r][2]), "r"(a[r][3]), "r"(b[c][0]), "r"(b[c][1]));
+                multiply_add(sum[r][c], a[r], b[c]);
     out += (blockIdx.x * blockDim.x + threadIdx.x) * 32;
     for (unsigned r = 0; r < 2; r++)
         for (unsigned c = 0; c < 4; c++)
