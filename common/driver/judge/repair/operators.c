@@ -110,7 +110,7 @@ static bool rename_opcode(PtxInstruction *in, const char *to) {
 static bool shuffle(PtxInstruction *in, const Operator *operator) {
     char *mode = strstr(in->opcode, operator->from), rest[64], *end;
     if (!opcode_is(in, "shfl") || !mode || in->operand_count < 4) return false;
-    const long width = strtol(in->operands[3], &end, 0) & ~0x1fl;
+    const long width = strtol(in->operands[3], &end, 0) & ~0x1fL;
     if (end == in->operands[3] || *end) return false;
     snprintf(rest, sizeof rest, "%s", mode + strlen(operator->from));
     snprintf(mode, sizeof in->opcode - (size_t)(mode - in->opcode), "%s%s", operator->to, rest);
