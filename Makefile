@@ -145,9 +145,9 @@ no-python:
 # ---- Flags --------------------------------------------------------------------------------------------------
 RUN_CC := $(call words_of,$(HOST_CC))
 RUN_CFLAGS := $(call words_of,$(CFLAGS))
-# A learner does not need warnings; `make check` shows those of two compilers.
+# A learner does not need warnings; `make check` shows those of two compilers: gcc's depend on its optimiser, clang's do not.
 WARNINGS := $(if $(WERROR),-Wall -Wextra -Wno-psabi -Werror -Wconversion,-w)
-OPTIMISE := $(if $(SANITIZE),-g -O1 -fno-omit-frame-pointer -fsanitize=address$(,)undefined -fno-sanitize-recover=undefined,$(if $(WERROR),-O2,$(CC_NATIVE)))
+OPTIMISE := $(if $(SANITIZE),-g -O1 -fno-omit-frame-pointer -fsanitize=address$(,)undefined -fno-sanitize-recover=undefined,$(if $(WERROR),$(if $(filter clang,$(CC)),-O0,-O2),$(CC_NATIVE)))
 CFLAGS_ALL = -std=gnu17 -Icommon $(OPTIMISE) $(CC_FPCONTRACT) $(WARNINGS) -fPIC $(CC_INTERPOSITION)
 # A learner waits for the first build, so each file gets the effort that its running time is worth: most for what runs
 # for every instruction of every warp, and for loops over all elements; vectors for all loops over lanes; none for what

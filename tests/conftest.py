@@ -45,7 +45,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "by_turns: one run in twelve has it, or one with --whole")
+    config.addinivalue_line("markers", "by_turns(turns=12): one run in so many has it, or one with --whole")
     config.addinivalue_line(
         "markers", "one_of(which, names): one run has one of these names, or all with --whole"
     )
@@ -65,10 +65,10 @@ def _commit() -> int:
     return int(head.stdout.strip() or "0", 16)
 
 
-def has_turn(name: str, config: pytest.Config) -> bool:
+def has_turn(name: str, config: pytest.Config, turns: int = TURNS) -> bool:
     """Whether this run includes what is tested by turns and has this name."""
-    place = int(hashlib.sha256(name.encode()).hexdigest(), 16) % TURNS
-    return bool(config.getoption("--whole")) or place == _commit() % TURNS
+    place = int(hashlib.sha256(name.encode()).hexdigest(), 16) % turns
+    return bool(config.getoption("--whole")) or place == _commit() % turns
 
 
 def in_turn(names: Sequence[T], config: pytest.Config, turns: int = TURNS) -> Sequence[T]:
@@ -85,7 +85,8 @@ def _is_left_out(item: pytest.Item, config: pytest.Config) -> bool:
     one_of = item.get_closest_marker("one_of")
     if one_of and not _is_chosen(*one_of.args, config):
         return True
-    return item.get_closest_marker("by_turns") is not None and not has_turn(item.nodeid, config)
+    by_turns = item.get_closest_marker("by_turns")
+    return by_turns is not None and not has_turn(item.nodeid, config, *by_turns.args)
 
 
 @contextlib.contextmanager

@@ -180,6 +180,7 @@ OUTPUTS = sorted(
 )
 
 
+@pytest.mark.by_turns(3)
 @pytest.mark.parametrize("command", OUTPUTS)
 def test_shown_output_is_todays(command: str, built: Path, nvcc: str) -> None:
     """As nvcc compiles: the pages name its registers, and are what its PTX leads to."""

@@ -13,6 +13,9 @@ from conftest import ROOT
 from repairs import applied
 from whole_kernels import kernel_file, kernel_text
 
+# Each compiles a kernel and looks for its repair; tests/kill_rate.csv holds what is proved of the whole corpus.
+pytestmark = pytest.mark.by_turns(3)
+
 SCHEMA = json.loads((ROOT / "docs" / "result.schema.json").read_text())
 with (Path(__file__).parent / "repairs.csv").open() as file:
     PROVED = [(row["kernel"], row["change"]) for row in csv.DictReader(file)]
@@ -31,6 +34,7 @@ def judge_named(built: Path, name: str, folder: Path, *options: str) -> tuple[st
     return judge(built, kernel_file(name), name.split("/")[1], folder / "result.json", *options)
 
 
+@pytest.mark.by_turns(1)  # it only reads
 def test_a_hundred_kernels_of_many_kinds_are_repaired() -> None:
     assert len(PROVED) >= 100
     assert len({change for _, change in PROVED}) >= 9
