@@ -209,6 +209,7 @@ def test_a_barrier_without_parentheses_is_no_barrier(built: Path, nvcc: str, tmp
 
 
 @pytest.mark.slow
+@pytest.mark.by_turns(3)
 @pytest.mark.parametrize(
     "chapter", sorted(path.parent.name for path in (ROOT / "solutions").glob("ch*/kernel.cu"))
 )

@@ -120,6 +120,7 @@ def test_the_list_in_the_makefile_has_every_variable() -> None:
     assert set(listed[1].replace("\\\n", " ").split()) == set_by_people()
 
 
+@pytest.mark.by_turns(3)
 @pytest.mark.parametrize("from_environment", [False, True])
 def test_every_variable_arrives_as_it_is(recording: Path, from_environment: bool) -> None:
     values = {name: name + HOSTILE for name in set_by_people() - NUMBERS - FOR_COMPILERS}

@@ -117,6 +117,7 @@ def test_the_lesson_is_a_lesson(solution: Path) -> None:
         assert wanted in headings
 
 
+@pytest.mark.by_turns(3)
 @pytest.mark.parametrize("which", ["skeleton", "solution"])
 @each_solution
 def test_compiles_without_a_warning(solution: Path, which: str, nvcc: str, tmp_path: Path) -> None:

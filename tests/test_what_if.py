@@ -167,6 +167,7 @@ PROVED = [
 ]
 
 
+@pytest.mark.by_turns(3)
 @pytest.mark.parametrize(("name", "mistake", "changes"), PROVED, ids=[name for name, _, _ in PROVED])
 def test_a_slow_kernel_gets_its_cause_from_the_model(
     nvcc: str, built: Path, tmp_path: Path, name: str, mistake: str, changes: list[str]
