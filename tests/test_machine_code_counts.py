@@ -191,3 +191,101 @@ def test_lanes_meet_though_others_leave(device: Emulator, leave: str, requests: 
     result = device.launch("k", 1, 32, [out], count=True)
     assert not result.findings
     assert result.counters["global_st_requests"] == requests + bool(leave)
+
+
+# Two warps of which the first alone needs what was loaded.
+SUNK = """
+.visible .entry k(.param .u64 p) {{
+    .reg .pred %p<8>; .reg .b32 %r<12>; .reg .b64 %rd<6>;
+    .shared .align 4 .b8 s[256];
+    ld.param.u64 %rd1, [p];
+    mov.u32 %r1, %tid.x;
+    mov.u32 %r7, s;
+    mov.u32 %r8, %ntid.y;
+    mad.lo.u32 %r6, %r1, 4, %r7;
+    mul.wide.u32 %rd2, %r1, 4;
+    add.s64 %rd3, %rd1, %rd2;
+    setp.ge.u32 %p1, %r1, 32;
+    ld.global.u32 %r2, [%rd3];
+    {between}
+    @%p1 bra {to};
+    {then}
+    mov.u32 %r3, 0;
+head:
+    st.global.u32 [%rd3+1024], {value};
+    add.u32 %r3, %r3, 1;
+    setp.lt.u32 %p2, %r3, %r8;
+    @%p2 bra head;
+join:
+    st.global.u32 [%rd3+2048], %r1;
+done:
+    ret;
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("between", "value", "then", "requests"),
+    [
+        pytest.param("", "%r2", "", 1, id="past the branch"),
+        pytest.param("add.u32 %r4, %r2, 1;", "%r4", "", 1, id="with what is computed from it"),
+        pytest.param("", "%r2", "setp.lt.u32 %p3, %r1, 64; @%p3 bra join;", 0, id="past two branches"),
+        pytest.param("st.shared.u32 [%r6], %r1;", "%r2", "", 1, id="with a store to other memory"),
+        pytest.param("st.global.u32 [%rd3+512], %r1;", "%r2", "", 2, id="not past a store"),
+        pytest.param("bar.sync 0;", "%r2", "", 2, id="not past a barrier"),
+        pytest.param("st.global.u32 [%rd3+512], %r2;", "%r2", "", 2, id="not if all need it"),
+        pytest.param(
+            "ld.global.u32 %r4, [%rd3+256]; add.u32 %r5, %r2, %r4;", "%r5", "", 4, id="not if more is kept"
+        ),
+    ],
+)
+@pytest.mark.parametrize("to", ["join", "done"])
+def test_a_load_is_done_on_the_way_that_needs_it(
+    device: Emulator, to: str, between: str, value: str, then: str, requests: int
+) -> None:
+    device.load(HEAD + SUNK.format(to=to, between=between, value=value, then=then))
+    out = device.buffer(np.zeros(1024, np.uint32), "out")
+    result = device.launch("k", 1, 64, [out], count=True)
+    assert not result.findings
+    assert result.counters["global_ld_requests"] == requests
+
+
+# As a compiler writes `if (tid > 31) x = a % n; else y = b % n;`: of two ways with work, ptxas fills the first.
+BOTH = """
+.visible .entry k(.param .u64 p) {{
+    .reg .pred %p<4>; .reg .b32 %r<12>; .reg .b64 %rd<6>;
+    ld.param.u64 %rd1, [p];
+    mov.u32 %r1, %tid.x;
+    mov.u32 %r8, %ntid.x;
+    mul.wide.u32 %rd2, %r1, 4;
+    add.s64 %rd3, %rd1, %rd2;
+    ld.global.u32 %r2, [%rd3];
+    setp.gt.u32 %p1, %r1, 31;
+    @%p1 bra second;
+    {first}
+    bra join;
+second:
+    rem.u32 %r3, {second}, %r8;
+join:
+    st.global.u32 [%rd3], %r3;
+    ret;
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "requests"),
+    [
+        pytest.param("rem.u32 %r3, %r2, %r8;", "%r1", 1, id="the first"),
+        pytest.param("rem.u32 %r3, %r1, %r8;", "%r2", 2, id="the second"),
+        pytest.param("mov.u32 %r3, 5;", "%r2", 1, id="the only one"),
+    ],
+)
+def test_a_load_is_done_on_the_way_that_follows(
+    device: Emulator, first: str, second: str, requests: int
+) -> None:
+    device.load(HEAD + BOTH.format(first=first, second=second))
+    out = device.buffer(np.zeros(64, np.uint32), "out")
+    result = device.launch("k", 1, 64, [out], count=True)
+    assert not result.findings
+    assert result.counters["global_ld_requests"] == requests

@@ -84,6 +84,11 @@ struct Instruction {
     bool is_second_choice; // which takes the value where its predicate is false
     uint8_t choice_of;     // instructions from the selp back to the first of its loads
 
+    // Of loads that ptxas puts behind a branch, and of that branch (program/sunk.h); 0: of others.
+    uint8_t to_branch; // instructions from the load to the branch
+    bool is_for_taken; // the way that needs the value
+    uint8_t branch_of; // instructions from the branch back to the first of its loads
+
     // Of branches that ptxas makes predicates of (program/predicated.h), and of what they lead around: how
     // many instructions before it its branch is, or 0.
     bool is_predicated;

@@ -163,6 +163,7 @@ reload:;
             if (tally) {
                 tally[in->number].done++;
                 if (mask && mask != active) tally[in->number].parted++;
+                if (in->branch_of) sink_loads(m, w, f, in, mask, active);
             }
             if (mask == active) {
                 pc = in->target;

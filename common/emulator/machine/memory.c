@@ -202,6 +202,20 @@ void choose_loads(Machine *m, Warp *w, Fragment *f, const Instruction *in, uint3
     }
 }
 
+static void tell_sunk(Machine *m, Fragment *f, const Access *access) {
+    (void)f;
+    TELL_OBSERVERS(m, sunk, access);
+}
+
+void sink_loads(Machine *m, Warp *w, Fragment *f, const Instruction *in, uint32_t mask, uint32_t active) {
+    for (const Instruction *load = in - in->branch_of; load < in; load++) {
+        const uint32_t lanes = load->is_for_taken ? mask : active & ~mask;
+        if (load->to_branch && load + load->to_branch == in && lanes)
+            resolve_access(m, w, f, load, lanes, ACCESS_LOAD, (uint32_t)load->width * load->elements,
+                           tell_sunk);
+    }
+}
+
 // ---- Stores -----------------------------------------------------------------------------------------------
 
 #define STORE_LANES(type)                                                                                    \

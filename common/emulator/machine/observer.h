@@ -145,6 +145,9 @@ typedef struct Observer {
     // Of a load with Instruction.to_choice, done before: the lanes whose value the selection takes. One
     // observer at most has this.
     void (*chosen)(void *self, const Access *access);
+    // A load with Instruction.to_branch, done before, counts for these lanes: they go the way that needs its
+    // value.
+    void (*sunk)(void *self, const Access *access);
     void (*fence)(void *self, Warp *warp, uint32_t mask, const Instruction *in);
     void (*proxy_fence)(void *self, Warp *warp, uint32_t mask); // between loads and stores, and bulk copies
     // What `lane` does at `in` depends on an undefined value. `origin`: NULL if it is not known any more.

@@ -15,8 +15,14 @@ struct Counting {
     Retried *retried;
 };
 
+static void count_sunk(void *self, const Access *access) {
+    Counting *c = self;
+    counters_add_access(&c->counts[access->in->number], access);
+}
+
 static void count_access(void *self, const Access *access) {
     Counting *c = self;
+    if (access->kind == ACCESS_LOAD && access->in->to_branch) return; // counted by count_sunk()
     counters_add_access(&c->counts[access->in->number], access);
     if (is_retried(access)) retried_note(c->retried, access);
 }
@@ -79,6 +85,7 @@ Counting *counting_new(Machine *m, Observer *observer) {
     m->tally = c->tally;
     *observer = (Observer){.self = c,
                            .access = count_access,
+                           .sunk = count_sunk,
                            .barrier = count_barrier,
                            .texture = count_texture,
                            .printed = count_printed,

@@ -32,7 +32,7 @@ typedef struct {
     bool is_constant; // no such load is from memory that a store could change
 } Way;
 
-static bool is_end(const Function *f, int at) {
+bool leads_to_end(const Function *f, int at) {
     while (f->code[at].kind == KIND_BRANCH && f->code[at].guard < 0 && f->code[at].target > at)
         at = f->code[at].target;
     return f->code[at].kind == KIND_EXIT && f->code[at].guard < 0;
@@ -157,7 +157,7 @@ static int work_before(const Region *r, bool is_constant) {
     }
     for (int i = r->branch - 1; i >= 0 && r->branch - i < MOST_INSTRUCTIONS; i--) {
         const Instruction *in = &f->code[i];
-        if (in->kind == KIND_BRANCH && in->is_predicated && !is_end(f, in->target)) continue;
+        if (in->kind == KIND_BRANCH && in->is_predicated && !leads_to_end(f, in->target)) continue;
         if ((in->kind == KIND_STORE && !is_constant) || in->kind == KIND_BARRIER ||
             in->machine_cost == NEVER_PREDICATED)
             break;
@@ -179,7 +179,7 @@ static int work_after(const Region *r) {
     for (int i = r->join; i < f->count && i - r->join < MOST_INSTRUCTIONS; i++) {
         const Instruction *in = &f->code[i];
         bool is_fed = false;
-        if (in->kind == KIND_BRANCH && in->is_predicated && !is_end(f, in->target)) continue;
+        if (in->kind == KIND_BRANCH && in->is_predicated && !leads_to_end(f, in->target)) continue;
         if (in->kind == KIND_BRANCH || in->kind == KIND_EXIT) return work + 1;
         if (in->machine_cost == NEVER_PREDICATED) break;
         for (int k = 0; k < left.count && !is_fed; k++) is_fed = feeds(left.of[k], in);
@@ -211,7 +211,7 @@ static void look_at(Function *f, int branch) {
     Region r = {.function = f, .branch = branch, .join = f->code[branch].reconverge};
     Way ways[2] = {{.is_constant = true}, {.is_constant = true}};
     if (target <= branch && target != r.join) return;
-    if (is_end(f, target) || is_end(f, branch + 1)) {
+    if (leads_to_end(f, target) || leads_to_end(f, branch + 1)) {
         f->code[branch].is_predicated = true;
         return;
     }

@@ -7,3 +7,5 @@
 // needs what find_reconvergence(), find_merged_accesses() and find_gathered_atomics() have found. False if
 // there is no memory.
 bool find_predicated(Function *function);
+// Whether the instruction at `at` ends the kernel, or leads there without doing anything.
+bool leads_to_end(const Function *function, int at);
