@@ -145,7 +145,7 @@ no-python:
 # ---- Flags --------------------------------------------------------------------------------------------------
 RUN_CC := $(call words_of,$(HOST_CC))
 RUN_CFLAGS := $(call words_of,$(CFLAGS))
-# A learner does not need warnings; `make check` shows those of two compilers: gcc's depend on its optimiser, clang's do not.
+# A learner does not need warnings; `make check` shows those of gcc, which depend on its optimiser, and of clang, which do not.
 WARNINGS := $(if $(WERROR),-Wall -Wextra -Wno-psabi -Werror -Wconversion,-w)
 OPTIMISE := $(if $(SANITIZE),-g -O1 -fno-omit-frame-pointer -fsanitize=address$(,)undefined -fno-sanitize-recover=undefined,$(if $(WERROR),$(if $(filter clang,$(CC)),-O0,-O2),$(CC_NATIVE)))
 CFLAGS_ALL = -std=gnu17 -Icommon $(OPTIMISE) $(CC_FPCONTRACT) $(WARNINGS) -fPIC $(CC_INTERPOSITION)

@@ -1,8 +1,8 @@
 """The corpus: every wrong kernel gets its verdict, nearly all the name of their mistake, and every right one passes.
 
 A run judges some sixty kernels, however many there are: others for each commit, from all chapters. What came of a
-kernel is kept in build/kill-rate under a hash of all that it depends on. `make kill-rate RECORD=1` judges all, which takes about twenty minutes on two cores, and writes
-tests/kill_rate.csv: a kernel without its row there fails a test.
+kernel is kept in build/kill-rate under a hash of all that it depends on. `make kill-rate RECORD=1` judges all, which
+takes about twenty minutes on two cores, and writes tests/kill_rate.csv: a kernel without its row there fails a test.
 """
 
 import fcntl
