@@ -104,7 +104,7 @@ def test_an_image_may_repeat(probe: Path) -> None:
         (np.s_[:, [0, 99]], "40 those of columns 0 and 99"),
         (np.s_[:, 31::32], "60 those of columns 32k + 31"),
         (np.s_[:, [3, 4, 5, 9, 20, 21]], "120 those of columns 3 to 5, 9 and 20 and 21"),
-        (np.s_[3, 7], "1 those of row 3 in column 7"),
+        (np.s_[3, 7], "1 that of row 3 in column 7"),
         (np.s_[:2, :2], "4 those of rows 0 and 1 in columns 0 and 1"),
     ],
 )

@@ -1095,7 +1095,9 @@ def test_trap(device: Emulator, name: str, words: str) -> None:
     result = device.launch(name, 1, 64, [37])
     assert not result.completed
     assert (result.finding.kind, result.finding.thread) == ("TRAP", (37, 0, 0))
-    assert result.finding.message == f"thread (37,0,0) of block (0,0,0) {words} ended the kernel"
+    assert (
+        result.finding.message == f"thread (37,0,0) of block (0,0,0) executes {words}, which ends the kernel"
+    )
 
 
 @pytest.mark.parametrize("schedule", [0, 1])

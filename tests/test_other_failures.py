@@ -76,6 +76,20 @@ def test_one_formula_in_two_tasks_is_said_once(nvcc: str, built: Path, tmp_path:
     assert page.count(result["diagnosis"]["title"]) == 1
 
 
+def test_a_goal_is_told_that_a_right_task_misses(nvcc: str, built: Path, tmp_path: Path) -> None:
+    text = next((ROOT / "solutions").glob("ch10_*/kernel.cu")).read_text()
+    kernel = tmp_path / "kernel.cu"
+    grid, last_sum = "min(ceil_div(n, 256), per_sm * gpu->sm_count)", "c[last] = __hadd(a[last], b[last])"
+    assert text.count(grid) == text.count(last_sum) == 1
+    kernel.write_text(
+        text.replace(grid, grid.replace("per_sm", "2 * per_sm")).replace(last_sum, "c[last] = a[last]")
+    )
+    page, result = judge(built, kernel, "ch10", tmp_path / "result.json")
+    assert result["verdict"] == "WRONG"
+    assert "also grid-stride, which is right, misses a goal at n = 1,048,576: " in page
+    assert "waves of blocks goal 1 missed" in page
+
+
 @pytest.mark.parametrize("name", ["wrong/ch16/inclusive_minus_own", "wrong/ch08/second_pass_without_loop"])
 def test_one_cause_at_most_lacks_a_proof(nvcc: str, built: Path, tmp_path: Path, name: str) -> None:
     page, result = judge_named(built, name, tmp_path)

@@ -77,7 +77,8 @@ const Chapter chapter = {
                            "global_red_requests) / warps",
                 .bound = AT_MOST,
                 .limit = 2,
-                .needs = {{"shared stores per warp", "shared_st / warps", 0.9},
+                // One warp of the block may keep its sum.
+                .needs = {{"shared stores for each warp but one", "shared_st / (warps - blocks)", 0.9},
                           {"shared loads per block", "shared_ld / blocks", 1}},
                 .points = 1,
                 .why = "Only one float per warp must pass through shared memory, not one per thread.",
@@ -88,7 +89,8 @@ const Chapter chapter = {
                 .measure = "shared_ld_conflicts + shared_st_conflicts",
                 .bound = EXACTLY,
                 .limit = 0,
-                .needs = {{"shared stores per warp", "shared_st / warps", 0.9},
+                // One warp of the block may keep its sum.
+                .needs = {{"shared stores for each warp but one", "shared_st / (warps - blocks)", 0.9},
                           {"shared loads per block", "shared_ld / blocks", 1}},
                 .points = 1,
                 .task = "sum_shared_double",

@@ -64,7 +64,7 @@ const Chapter chapter = {
             {
                 .words = "bytes loaded from global memory per product",
                 .measure = "32 * global_ld_sectors / (n * depth)",
-                .needs = {{"shared loads per product", "32 * shared_ld / (n * depth)", 0.25}},
+                .needs = {{"shared loads per product", "32 * shared_ld / (n * depth)", 0.05}},
                 .bound = AT_MOST,
                 .limit = 0.26,
                 .slack_moved = 0.1, // partial tiles

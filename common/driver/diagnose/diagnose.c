@@ -415,6 +415,7 @@ static void gather(Evidence *evidence, const char *source) {
             evidence->facts |= facts_of_finding(evidence) | facts_of_places(evidence);
         }
         if (first->settings.size.n == 0) evidence->facts |= FACT_N_IS_0;
+        if (first->settings.size.n > 1 << 24) evidence->facts |= FACT_BEYOND_FLOATS;
         if (first->settings.misalignment) evidence->facts |= FACT_OFFSET_BASE;
         if (first->settings.is_large) evidence->facts |= FACT_LARGE;
         evidence->facts |= facts_of_all(evidence) | facts_of_sizes(evidence);
@@ -563,9 +564,16 @@ static bool is_accounted(const Mistake *mistake, const Accounting *accounting) {
     return false;
 }
 
+// Whether the finding has the lines that the words are about.
+static bool has_lines(const char *words, const Finding *finding) {
+    if (!strchr(words, '{')) return true;
+    if (!finding || finding->place.line <= 0) return false;
+    const bool needs_both = strstr(words, "{other}") || strstr(words, "{upper}") || strstr(words, "{lower}");
+    return !needs_both || finding->other_place.line > 0;
+}
+
 static bool matches(const Mistake *mistake, const Evidence *evidence) {
-    // Words about a line need a line.
-    if (strchr(mistake->why, '{') && !(evidence->finding && evidence->finding->place.line > 0)) return false;
+    if (!has_lines(mistake->why, evidence->finding)) return false;
     if (mistake->verdicts && !(mistake->verdicts & BIT(evidence->judgement->verdict))) return false;
     if (mistake->findings && !(evidence->finding && mistake->findings & BIT(evidence->finding->kind)))
         return false;
@@ -686,13 +694,24 @@ static const char *proof_of(const Mistake *mistake, const Evidence *evidence) {
     return NULL;
 }
 
+// Whether the changes are another text, and none of a kind that says why, such as one more barrier.
+static bool is_only_text(const Repair *repair) {
+    static const char kinds_with_a_cause[] =
+        "barrier|warp-barrier|moved-barrier|async-wait|fence|scope|volatile|store-first|full-mask|no-partner|"
+        "zero|zero-shared|zero-output|atomic|one-lane|one-thread|zero-product|guard|single-accesses|stay|"
+        "unsigned|more-shared|more-blocks|wide";
+    for (int c = 0; c < repair->change_count; c++)
+        if (is_one_of(repair->changes[c].name, kinds_with_a_cause)) return false;
+    return repair->is_of_source;
+}
+
 // Whether what is known for certain leaves room for it: once a change is known that repairs the kernel or
 // lets the model reach the goal, or the formulas that it computes, a mistake that has nothing to do with them
 // is not the one. A text in place of another leaves room for the one that would be named without it
 // (`is_first`): it says what to write, and not why.
 static bool is_open(const Mistake *mistake, const Judgement *judgement, bool is_first) {
     if (judgement->repair.change_count > 0)
-        return is_repaired(mistake, &judgement->repair) || (judgement->repair.is_of_source && is_first);
+        return is_repaired(mistake, &judgement->repair) || (is_first && is_only_text(&judgement->repair));
     if (judgement->what_if.reaches && mistake->missed && strstr(mistake->missed, "bandwidth"))
         return mistake->what_if && is_supposed(mistake, &judgement->what_if);
     return judgement->accounting.deviation_count == 0 || is_accounted(mistake, &judgement->accounting);

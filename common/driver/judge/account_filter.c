@@ -91,11 +91,11 @@ static double weight_of(const Filtered *of, uint64_t taken) {
     return sum;
 }
 
-// Whether that explains the result of another input.
+// Whether that explains the result of another input, of both signs.
 static bool are_confirmed(Filtered *of) {
     enum { LIMIT = 100 };
     for (long long j = 0; j < of->n; j++)
-        input_of(of, of->in)[j] = (float)(UNITS * (1 + account_drawn(of->account, of->in, j, LIMIT)));
+        input_of(of, of->in)[j] = (float)(UNITS * (account_drawn(of->account, of->in, j, 2 * LIMIT) - LIMIT));
     for (int k = 0; of->coefficients >= 0 && k < of->side * of->side; k++)
         input_of(of, of->coefficients)[k] =
             (float)(1 + account_drawn(of->account, of->coefficients, k, LIMIT));

@@ -113,11 +113,12 @@ static double sum_of_met(const Products *of, long long p) {
     return sum;
 }
 
-// Whether products that are missing or added twice, and nothing else, explain the results of other inputs.
+// Whether products that are missing or added twice, and nothing else, explain the results of other inputs, of
+// both signs.
 static bool are_confirmed(Products *of, const int *kinds) {
     enum { LIMIT = 50 };
     for (long long i = 0; i < of->rows * of->depth; i++)
-        input_of(of, of->left)[i] = (float)(1 + account_drawn(of->account, of->left, i, LIMIT));
+        input_of(of, of->left)[i] = (float)(account_drawn(of->account, of->left, i, 2 * LIMIT) - LIMIT);
     for (long long i = 0; i < of->depth * of->columns; i++)
         input_of(of, of->right)[i] = (float)(1 + account_drawn(of->account, of->right, i, LIMIT));
     if (!run(of)) return false;

@@ -1,5 +1,7 @@
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "driver/judge/account.h"
 #include "driver/plan/elements.h"
@@ -105,11 +107,14 @@ static bool count_range(Sums *sums, long long first, long long count) {
 }
 
 // Whether the counts explain the result of another input: where sums are rounded, digits are lost that look
-// like elements.
-static bool are_confirmed(Sums *sums) {
+// like elements. `signs`: 0: of one without elements below 0; 1: of one in which some are; -1: of the same
+// with the opposite signs, whose sum has the other sign, too.
+static bool explain(Sums *sums, int signs) {
     double whole = sums->of_zeros, sum;
     for (long long i = 0; i < sums->n; i++) {
-        const double weight = weight_of(sums, i, 7);
+        const bool is_turned = account_drawn(sums->account, sums->in, i, 14) >= 7;
+        const double sign = signs == 0 ? 1 : is_turned ? -signs : signs;
+        const double weight = sign * weight_of(sums, i, 7);
         mark(sums, i, weight);
         whole += weight * sums->counts[i];
     }
@@ -125,6 +130,14 @@ static bool is_telling(const Sums *sums) {
     return !is_right;
 }
 
+// Counts do not describe a sum that loses its sign: with elements below 0 no rule of them holds.
+static void say_of_positive_ones(Accounting *out) {
+    const size_t used = strlen(out->words);
+    snprintf(out->words + used, sizeof out->words - used,
+             "; this holds while no element is below 0, and not otherwise");
+    out->rules = 0;
+}
+
 // ---- All of it -------------------------------------------------------------------------------------------
 
 bool account_sums(Account *account, Accounting *out) {
@@ -137,10 +150,12 @@ bool account_sums(Account *account, Accounting *out) {
     bool is_known = false;
     for (int m = 0; m < MARKS && !is_known; m++) {
         sums.marks = &all_marks[m];
-        is_known = count_range(&sums, 0, sums.n) && are_confirmed(&sums);
+        is_known = count_range(&sums, 0, sums.n) && explain(&sums, 0);
     }
+    const bool has_signs = is_known && explain(&sums, 1) && explain(&sums, -1);
     is_known =
         is_known && is_telling(&sums) && account_say_counts(account, sums.counts, sums.n, sums.of_zeros, out);
     free(sums.counts);
+    if (is_known && !has_signs) say_of_positive_ones(out);
     return is_known;
 }

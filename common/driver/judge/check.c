@@ -180,7 +180,7 @@ static void say_sum(CheckReport *report, Family family, const char *of_what) {
     if (report->budget > 0) {
         value_text(report->budget, budget, sizeof budget);
         snprintf(report->what, sizeof report->what,
-                 "%s is %s, not %s: off by %s, but rounding explains at most %s", of_what, report->got_words,
+                 "%s is %s, not %s: off by %s, but the budget for rounding is %s", of_what, report->got_words,
                  report->expected_words, difference, budget);
     } else {
         snprintf(report->what, sizeof report->what, "%s is %s, not %s: off by %s, and sums of %s are exact",

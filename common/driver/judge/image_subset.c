@@ -92,7 +92,7 @@ static void say_area(const bool *rows, long long row_count, const bool *columns,
 static bool say_product(const bool *is_in, Lines rows, Lines columns, long long all, Text *words) {
     if (count_of(rows.some, rows.count) * count_of(columns.some, columns.count) != all) return false;
     (void)is_in;
-    text_add(words, "those of ");
+    text_add(words, all == 1 ? "that of " : "those of ");
     say_area(rows.some, rows.count, columns.some, columns.count, words);
     return true;
 }

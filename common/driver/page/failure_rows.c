@@ -373,7 +373,7 @@ static void add_other(Text *page, const Terminal *terminal, const Report *report
     } else if (judgement->accounting.deviation_count > 0 && !is_accounted && !is_repaired) {
         text_printf(&words, "%s: %s, too, with the same formula", name, verdict_word(judgement->verdict));
         page_add_row(page, terminal, "also", text_chars(&words));
-    } else if (is_repaired || is_named || (is_accounted && judgement->accounting.deviation_count > 0)) {
+    } else if (is_repaired || is_named || is_accounted) {
         text_printf(&words, "%s: %s, ", name, verdict_word(judgement->verdict));
         text_add_printable(&words, what_happened(failed), strlen(what_happened(failed)));
         if (failed->has_finding && failed->finding.place.line > 0)

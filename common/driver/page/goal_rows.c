@@ -111,10 +111,10 @@ static void measure_text(double value, char *words, size_t bytes) {
 }
 
 // The name of a count after the number 1: "barrier per warp" for "barriers per warp". A ratio
-// ("times the sectors") and a share ("% of the warps") read alike for every number.
+// ("times the sectors"), a share ("% of the warps") and two things together read alike for every number.
 static void words_for_one(const char *words, char *singular, size_t bytes) {
     snprintf(singular, bytes, "%s", words);
-    if (strncmp(words, "times ", 6) == 0 || words[0] == '%') return;
+    if (strncmp(words, "times ", 6) == 0 || words[0] == '%' || strstr(words, " and ")) return;
     for (size_t at = 1; words[at - 1]; at++) {
         if (words[at] != ' ' && words[at] != ',' && words[at] != '\0') continue;
         if (words[at - 1] != 's') continue;
@@ -150,20 +150,26 @@ static void add_goal(Text *page, const Terminal *terminal, const GoalResult *res
                      bool is_gpu) {
     static const char *const bounds[] = {[AT_MOST] = "at most ", [AT_LEAST] = "at least ", [EXACTLY] = ""};
     const Goal *goal = result->goal;
-    char value[32] = "-", limit[32], left[160], right[80];
+    // If the kernel lacks what the goal needs besides, that is what is missed: its figure is shown.
+    const Technique *lacks = result->lacks;
+    const Bound bound = lacks ? AT_LEAST : goal->bound;
+    char value[32] = "-", own[32] = "-", limit[32], least[32] = "", left[160], right[80];
     if (result->state != GOAL_NOT_COUNTED && result->state != GOAL_BROKEN)
-        measure_text(result->value, value, sizeof value);
+        measure_text(result->value, own, sizeof own);
     measure_text(goal->limit, limit, sizeof limit);
+    if (lacks) measure_text(result->used, value, sizeof value);
+    if (lacks) measure_text(lacks->least, least, sizeof least);
     const char *state = goal_state_word(result->state);
     if (result->state == GOAL_NOT_COUNTED && strncmp(result->words, "bandwidth", 9) == 0)
         state = is_gpu ? "not measured" : "not yet modelled";
     Style style = result->state == GOAL_MET      ? STYLE_GOOD
                   : result->state == GOAL_MISSED ? STYLE_BAD
                                                  : STYLE_WARNING;
+    const char *counted = lacks ? value : own, *words_of = lacks ? lacks->words : goal->words;
     char singular[120];
-    words_for_one(goal->words, singular, sizeof singular);
-    snprintf(left, sizeof left, "%s %s", value, strcmp(value, "1") == 0 ? singular : goal->words);
-    snprintf(right, sizeof right, "goal %s%s", bounds[goal->bound], limit);
+    words_for_one(words_of, singular, sizeof singular);
+    snprintf(left, sizeof left, "%s %s", counted, strcmp(counted, "1") == 0 ? singular : words_of);
+    snprintf(right, sizeof right, "goal %s%s", bounds[bound], lacks ? least : limit);
     add_spaces(page, 0, VALUE_COLUMN);
     int at = VALUE_COLUMN + columns_of(left);
     const int goal_column = 46, state_column = PAGE_COLUMNS - columns_of(state);
@@ -185,13 +191,11 @@ static void add_goal(Text *page, const Terminal *terminal, const GoalResult *res
                        : result->state == GOAL_BROKEN ? result->words
                                                       : NULL;
     if (!more) return;
-    char elsewhere[320] = "", n[32], used[32], least[32];
+    char elsewhere[320] = "", n[32];
     count_text(result->size.n, n, sizeof n);
-    measure_text(result->used, used, sizeof used);
-    measure_text(result->lacks ? result->lacks->least : 0, least, sizeof least);
-    if (result->lacks)
-        snprintf(elsewhere, sizeof elsewhere, "The goal needs at least %s %s; this kernel has %s. ", least,
-                 result->lacks->words, used);
+    if (lacks)
+        snprintf(elsewhere, sizeof elsewhere, "With fewer, %s %s do not count: the goal of %s%s needs both. ",
+                 own, goal->words, bounds[goal->bound], limit);
     else if (result->partial > 0)
         snprintf(elsewhere, sizeof elsewhere, "%.0f of these barriers were not executed by all threads. ",
                  result->partial);
@@ -202,7 +206,7 @@ static void add_goal(Text *page, const Terminal *terminal, const GoalResult *res
         snprintf(elsewhere, sizeof elsewhere,
                  "This was counted at n = %s; at the size above the goal is met. ", n);
     Text words = {0};
-    text_printf(&words, "%s%s", elsewhere, result->lacks ? "" : more); // the goal itself is met
+    text_printf(&words, "%s%s", elsewhere, lacks ? "" : more); // the goal itself may be met
     add_spaces(page, 0, VALUE_COLUMN + 2);
     page_add_words(page, VALUE_COLUMN + 2, VALUE_COLUMN + 2, text_chars(&words));
     text_free(&words);
@@ -236,5 +240,24 @@ void page_add_goals(Text *page, const Terminal *terminal, const Report *report) 
         snprintf(words, sizeof words, "are for n = %s, and this run has too few elements: %s%s", n,
                  command_run(), report->of->name);
         page_add_row(page, terminal, "goals", words);
+    }
+}
+
+void page_add_missed_goals(Text *page, const Terminal *terminal, const Report *report) {
+    const Judgement *judgement = report->judgement;
+    int task = -1;
+    for (int g = 0; g < judgement->goal_count; g++) {
+        const GoalResult *result = &judgement->goals[g];
+        if (result->state != GOAL_MISSED || !judgement->task_is_right[result->task]) continue;
+        const CaseSize size = judgement->counted[0][result->task].shape.size;
+        if (result->task != task) {
+            task = result->task;
+            char n[32], words[160];
+            count_text(size.n, n, sizeof n);
+            snprintf(words, sizeof words,
+                     "%.60s, which is right, misses a goal at n = %s:", report->of->tasks[task].name, n);
+            page_add_row(page, terminal, "also", words);
+        }
+        add_goal(page, terminal, result, size, judgement->device.kind == GPU_NVIDIA);
     }
 }

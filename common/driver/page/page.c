@@ -191,6 +191,7 @@ void page_add(Text *page, const Terminal *terminal, const Report *report) {
         page_add_timings(page, terminal, report);
     } else {
         page_add_failure(page, terminal, report);
+        page_add_missed_goals(page, terminal, report);
     }
     if (judgement->printed) add_printed(page, terminal, judgement->printed);
     add_last_line(page, terminal, report);

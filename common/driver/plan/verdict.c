@@ -9,7 +9,7 @@ static const struct {
                         "A submission contains only the chapter's kernels with the chapter's parameters, and "
                         "nothing that keeps state between launches or calls external code."},
     [VERDICT_BUILD] = {"BUILD", "does not compile",
-                       "Fix the first message; later ones often follow from it."},
+                       "Begin with the first message: if there are others, they often follow from it."},
     [VERDICT_BUILD_TIMEOUT] =
         {"BUILD_TIMEOUT", "takes too long to compile",
          "Unrolling large constant loops, or deep templates, can take the compiler a long time."},

@@ -185,7 +185,7 @@ Step run_param_store(Machine *m, Warp *w, Fragment *f, const Instruction *in, ui
 
 Step run_trap(Machine *m, Warp *w, Fragment *f, const Instruction *in, uint32_t mask) {
     (void)f;
-    report(m, FINDING_TRAP, w, __builtin_ctz(mask), in, "%s ended the kernel",
+    report(m, FINDING_TRAP, w, __builtin_ctz(mask), in, "executes %s, which ends the kernel",
            in->kind == KIND_TRAP ? "a trap instruction" : "a breakpoint");
     return STEP_TURN_ENDS;
 }
