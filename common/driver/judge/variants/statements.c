@@ -127,14 +127,16 @@ static void exchange(const Proposer *proposer, int one, int other) {
                   proposer_text(proposer, second_first, second_last, other, other, first_name));
 }
 
-// Two variables of a statement.
+// Two variables of a statement; of a condition or a loop, only in what is between its brackets.
 static void propose_exchanged_names(const Proposer *proposer, const Statement *statement) {
     enum { PAIRS = 12 };
     const Code *code = proposer->code;
+    const bool is_branch = statement->kind == STATEMENT_IF || statement->kind == STATEMENT_LOOP;
+    const int last = is_branch ? code->tokens.all[statement->first + 1].partner : statement->last;
     int pairs = 0;
-    for (int i = statement->first; i < statement->last; i++) {
+    for (int i = statement->first; i < last; i++) {
         const Variable *one = code->is_open[i] ? code_variable(code, i) : NULL;
-        for (int j = i + 1; one && j < statement->last && pairs < PAIRS; j++) {
+        for (int j = i + 1; one && j < last && pairs < PAIRS; j++) {
             const Variable *other = code->is_open[j] ? code_variable(code, j) : NULL;
             if (!other || !may_be_exchanged(code, one, i, other, j)) continue;
             exchange(proposer, i, j);
@@ -228,6 +230,8 @@ void propose_statements(const Proposer *proposer, int function) {
         propose_left_out(proposer, statement);
         if (statement->kind == STATEMENT_EXPRESSION) propose_assignments(proposer, statement);
         if (statement->kind == STATEMENT_DECLARATION) propose_exchanged_values(proposer, statement);
+        if (statement->kind == STATEMENT_IF || statement->kind == STATEMENT_LOOP)
+            propose_exchanged_names(proposer, statement);
         if (statement->kind == STATEMENT_EXPRESSION || statement->kind == STATEMENT_RETURN ||
             statement->kind == STATEMENT_DECLARATION) {
             propose_exchanged_names(proposer, statement);
