@@ -334,6 +334,38 @@ def test_what_could_be_mended_in_two_places_is_named_in_none(nvcc: str, built: P
     assert result["proof"] is None or result["proof"]["kind"] != "repair"
 
 
+@pytest.mark.parametrize(
+    ("chapter", "was", "now", "false"),
+    [
+        # All rows skip the loop of four if its bound is threadIdx.x, but lanes of a warp a row do not.
+        (
+            "ch09",
+            "    for (; i < groups",
+            "    for (int i = thread; i < groups",
+            "i + 3 * threads < threadIdx.x",
+        ),
+        # threadIdx.x is the index only in the first round, which all but the largest cases have alone.
+        (
+            "ch14",
+            "        letters[i] = 0;",
+            "        letters[blockIdx.x] = 0;",
+            "threadIdx.x instead of blockIdx.x",
+        ),
+    ],
+)
+def test_a_change_must_hold_for_other_tasks_and_in_the_largest_case(
+    nvcc: str, built: Path, tmp_path: Path, chapter: str, was: str, now: str, false: str
+) -> None:
+    (solution,) = (ROOT / "solutions").glob(f"{chapter}_*/kernel.cu")
+    text = solution.read_text()
+    assert text.count(was) == 1
+    kernel = tmp_path / "kernel.cu"
+    kernel.write_text(text.replace(was, now))
+    page, result = judge(built, kernel, chapter, tmp_path / "result.json")
+    assert result["verdict"] != "PASS"
+    assert false not in page
+
+
 def test_an_image_alone_is_not_compiled_again(nvcc: str, built: Path, tmp_path: Path) -> None:
     """A class's judge gets an image in a sandbox without a compiler: it looks at the PTX only."""
     kernel = tmp_path / "kernel.cu"

@@ -501,6 +501,7 @@ static bool read_image(VariantSearch *of) {
     Judge *judge = ptx->judge;
     const int task = ptx->task;
     task_ptx_free(ptx);
+    text_free(&of->image.text);
     *ptx = (TaskPtx){.judge = judge, .image = &of->image, .task = task};
     return make_image(of) && task_ptx_make(judge, &of->image, task, "kernel.cu", ptx);
 }
@@ -515,7 +516,6 @@ static bool narrow(VariantSearch *of) {
         for (int t = 0; t < chapter_task_count(of->search.ptx.judge->of); t++)
             if (has_function(of, t, function)) mark_kernels(of, t, "", of->is_needed);
     }
-    text_free(&of->image.text);
     return of->survivor_count > 0 && read_image(of);
 }
 

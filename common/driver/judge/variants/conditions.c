@@ -76,8 +76,9 @@ static bool is_known_at(const Code *code, const Comparisons *comparisons, int wh
 }
 
 // A condition from `first` to `last`, whose text is `was`, in place of which `now` is asked.
-static void ask_instead(const Proposer *proposer, int first, int last, const char *was, const char *now) {
-    Variant *variant = proposer_add(proposer, CHANGE_EXPRESSION, first, USUAL);
+static void ask_instead(const Proposer *proposer, int rank, int first, int last, const char *was,
+                        const char *now) {
+    Variant *variant = proposer_add(proposer, CHANGE_EXPRESSION, first, rank);
     Text text = {0};
     text_add(&text, now);
     if (variant)
@@ -99,12 +100,12 @@ static void propose_of_condition(const Proposer *proposer, const Statement *stat
         if (!other || !is_known_at(code, comparisons, c, first) || strcmp(was, other) == 0) continue;
         Text now = {0};
         text_printf(&now, strstr(was, "||") ? "(%s) && %s" : "%s && %s", was, other);
-        ask_instead(proposer, first, last, was, text_chars(&now));
+        ask_instead(proposer, USUAL, first, last, was, text_chars(&now));
         text_free(&now);
     }
     if (was) {
-        ask_instead(proposer, first, last, was, "true");
-        ask_instead(proposer, first, last, was, "false");
+        ask_instead(proposer, USUAL, first, last, was, "true");
+        ask_instead(proposer, USUAL, first, last, was, "false");
     }
     free(was);
 }
@@ -201,7 +202,7 @@ static void propose_pairs(const Proposer *proposer, const Statement *statement) 
                 continue;
             for (int way = 0; way < 2; way++) {
                 char *now = text_with_pair(proposer, first, last, of, way ? crossed : to);
-                if (now) ask_instead(proposer, first, last, was, now);
+                if (now) ask_instead(proposer, LIKELY, first, last, was, now);
                 free(now);
             }
         }
