@@ -24,6 +24,7 @@ enum {
     // Of a launch: at least, and for each instruction of a lane that the kernel takes without a change.
     // EmulatorLaunch.max_steps says what they are.
     LEAST_STEPS = 1 << 20,
+    LEAST_OF_STOPPED = 1 << 24, // if a finding stopped it, so that it does not say what it would take
     STEPS_OF_LANE = 30,
     MOST_COMPILATIONS = 4, // without those variants that do not compile
     MOST_PTX = 16 << 20,   // bytes
@@ -308,7 +309,8 @@ static int choose_cases(VariantSearch *of, Worker *worker, Case cases[SCREENING]
         cases[count++] = settings;
     }
     if (search->shown->verdict != VERDICT_TIMEOUT)
-        search->ptx.most_steps = LEAST_STEPS + STEPS_OF_LANE * most;
+        search->ptx.most_steps =
+            (search->shown->has_finding ? LEAST_OF_STOPPED : LEAST_STEPS) + STEPS_OF_LANE * most;
     return count;
 }
 

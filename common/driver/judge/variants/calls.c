@@ -61,8 +61,8 @@ static bool is_number(const Proposer *proposer, const Argument *argument) {
         const bool has_element = token_is(&code->tokens, i + 1, "[");
         if (has_element != (variable->dimensions > 0 || strchr(variable->type, '*') != NULL)) return false;
         variable_element_type(variable, type);
-        if (!type_is_whole(type) && strcmp(type, "float") != 0 && strcmp(type, "double") != 0 &&
-            !token_is(&code->tokens, i + 1, "."))
+        const bool is_part = token_is_one_of(&code->tokens, i + 2, "x y z w"); // of a float4
+        if (!type_is_whole(type) && strcmp(type, "float") != 0 && strcmp(type, "double") != 0 && !is_part)
             return false;
     }
     return true;
