@@ -164,7 +164,7 @@ void propose_heads(const Proposer *proposer, int function) {
             for (int sign = 0; sign < 2; sign++) {
                 Text now = {0};
                 text_printf(&now, "%s %c %s", start, "+-"[sign], name);
-                proposer_replace(proposer, CHANGE_EXPRESSION, LIKELY, first, last, text_chars(&now));
+                proposer_replace(proposer, CHANGE_EXPRESSION, FIRST, first, last, text_chars(&now));
                 text_free(&now);
             }
         }
