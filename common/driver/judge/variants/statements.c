@@ -127,11 +127,12 @@ static void exchange(const Proposer *proposer, int rank, int one, int other) {
                   proposer_text(proposer, second_first, second_last, other, other, first_name));
 }
 
-// Two variables of a statement; of a condition or a loop, only in what is between its brackets.
+// Two variables of a statement; of a condition, only in what is between its brackets. Not of a loop: it may
+// have no rounds then, which a loop for the rest makes up for.
 static void propose_exchanged_names(const Proposer *proposer, const Statement *statement) {
     enum { PAIRS = 12 };
     const Code *code = proposer->code;
-    const bool is_branch = statement->kind == STATEMENT_IF || statement->kind == STATEMENT_LOOP;
+    const bool is_branch = statement->kind == STATEMENT_IF;
     const int last = is_branch ? code->tokens.all[statement->first + 1].partner : statement->last;
     int pairs = 0;
     for (int i = statement->first; i < last; i++) {
@@ -230,8 +231,7 @@ void propose_statements(const Proposer *proposer, int function) {
         propose_left_out(proposer, statement);
         if (statement->kind == STATEMENT_EXPRESSION) propose_assignments(proposer, statement);
         if (statement->kind == STATEMENT_DECLARATION) propose_exchanged_values(proposer, statement);
-        if (statement->kind == STATEMENT_IF || statement->kind == STATEMENT_LOOP)
-            propose_exchanged_names(proposer, statement);
+        if (statement->kind == STATEMENT_IF) propose_exchanged_names(proposer, statement);
         if (statement->kind == STATEMENT_EXPRESSION || statement->kind == STATEMENT_RETURN ||
             statement->kind == STATEMENT_DECLARATION) {
             propose_exchanged_names(proposer, statement);
