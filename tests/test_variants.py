@@ -139,6 +139,74 @@ def test_more_slips_that_are_tried(probe: Path, tmp_path: Path, words: str) -> N
     assert words in told, "\n".join(one for one in told if one.endswith(f" {line}"))
 
 
+SLIPS = """\
+#include "warpbook.cuh"
+const int HIGH = 8, WIDE = 64;
+__device__ float2 combine(float2 a, float2 b, float top) {
+    float2 both;
+    both.x = a.x * (a.y - top) + b.x;
+    return both;
+}
+__device__ unsigned before_group(const float *in) {
+    return (size_t)in / 4 % 4;
+}
+__device__ float ends(const float *in, int n, unsigned head, int groups) {
+    int behind = 4 * groups + threadIdx.x;
+    return behind < n ? in[behind] : 0.0f;
+}
+__global__ void slips(const float *in, float *out, int *bins, int rows, int columns) {
+    __shared__ float tile[HIGH + 2][WIDE + 2];
+    int column = blockIdx.x * 32 + threadIdx.x, row = blockIdx.y * 32 + threadIdx.y;
+    int to_column = blockIdx.y * 32 + threadIdx.x, to_row = blockIdx.x * 32 + threadIdx.y;
+    unsigned head = before_group(in);
+    float sum;
+    for (int i = threadIdx.x; i < HIGH * WIDE; i += 8 * rows) tile[0][i] = ends(in, rows, head, columns);
+    if (row < rows && column < columns) {
+        sum + in[row];
+        out[to_row] = __shfl_down_sync(0xffffffff, column, sum);
+    }
+    if (rows = 3) bins[column]++;
+    bins[row] += columns;
+    atomicExch(bins, bins[0] + rows);
+    float value = 0.0f;
+    for (int k = 1; k < gridDim.x; k++) value = value * sum + in[k];
+    for (int k = 0; k < rows; k++) out[k] = out[k - 1] + in[k];
+}
+"""
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "a.x * (a.y - top) + b.x * (b.y - top) instead of a.x * (a.y - top) + b.x in line 5",
+        "(4 - (size_t)in / 4 % 4) % 4 instead of (size_t)in / 4 % 4 in line 9",
+        "4 * groups + threadIdx.x + head instead of 4 * groups + threadIdx.x in line 12",
+        "sum = 0 before line 21",
+        "i < HIGH * (WIDE + 2) instead of i < HIGH * WIDE in line 21",
+        "rows instead of 8 * rows in line 21",
+        "ends(in, rows, columns, head) instead of ends(in, rows, head, columns) in line 21",
+        "to_column < rows && to_row < columns instead of row < rows && column < columns in line 22",
+        "rows and columns exchanged in line 22",
+        "+= instead of + in line 23",
+        (
+            "__shfl_down_sync(0xffffffff, sum, column) "
+            "instead of __shfl_down_sync(0xffffffff, column, sum) in line 24"
+        ),
+        "rows == 3 instead of rows = 3 in line 26",
+        "atomicAdd(&bins[column], 1) in line 26",
+        "atomicAdd(&bins[row], columns) in line 27",
+        "atomicAdd(bins, rows) instead of atomicExch(bins, bins[0] + rows) in line 28",
+        "in[0] instead of 0.0f in line 29",
+        "k < columns instead of k < gridDim.x in line 30",
+        "the rounds of the loop in line 31 in the other order",
+    ],
+)
+def test_slips_of_single_names_and_calls(probe: Path, tmp_path: Path, words: str) -> None:
+    told = variants(probe, tmp_path, SLIPS)
+    line = words.rsplit(" ", 1)[-1]
+    assert words in told, "\n".join(one for one in told if one.endswith(f" {line}"))
+
+
 def test_what_the_compiler_needs_to_know_stays(probe: Path, tmp_path: Path) -> None:
     """Sizes of arrays, arguments of templates, constants and LAUNCH have no variants."""
     told = variants(probe, tmp_path, KERNEL)
@@ -264,6 +332,38 @@ def test_what_could_be_mended_in_two_places_is_named_in_none(nvcc: str, built: P
     _, result = judge(built, kernel, "ch01", tmp_path / "result.json")
     assert result["verdict"] in ("WRONG", "RACE")
     assert result["proof"] is None or result["proof"]["kind"] != "repair"
+
+
+@pytest.mark.parametrize(
+    ("chapter", "was", "now", "false"),
+    [
+        # All rows skip the loop of four if its bound is threadIdx.x, but lanes of a warp a row do not.
+        (
+            "ch09",
+            "    for (; i < groups",
+            "    for (int i = thread; i < groups",
+            "i + 3 * threads < threadIdx.x",
+        ),
+        # threadIdx.x is the index only in the first round, which all but the largest cases have alone.
+        (
+            "ch14",
+            "        letters[i] = 0;",
+            "        letters[blockIdx.x] = 0;",
+            "threadIdx.x instead of blockIdx.x",
+        ),
+    ],
+)
+def test_a_change_must_hold_for_other_tasks_and_in_the_largest_case(
+    nvcc: str, built: Path, tmp_path: Path, chapter: str, was: str, now: str, false: str
+) -> None:
+    (solution,) = (ROOT / "solutions").glob(f"{chapter}_*/kernel.cu")
+    text = solution.read_text()
+    assert text.count(was) == 1
+    kernel = tmp_path / "kernel.cu"
+    kernel.write_text(text.replace(was, now))
+    page, result = judge(built, kernel, chapter, tmp_path / "result.json")
+    assert result["verdict"] != "PASS"
+    assert false not in page
 
 
 def test_an_image_alone_is_not_compiled_again(nvcc: str, built: Path, tmp_path: Path) -> None:

@@ -295,6 +295,10 @@ bool emulator_launch(Emulator *e, const EmulatorKernel *kernel, const EmulatorLa
     children_close(m);
     heap_report_leaks(m);
     result->lane_instructions = m->lane_steps;
+    const uint64_t most = launch->max_steps ? launch->max_steps : UINT64_MAX;
+    result->steps = m->ended_early ? m->ended_early
+                    : m->searched  ? most
+                                   : most - m->step_limit + m->lane_steps;
     for (int i = 0; i < m->observer_count; i++)
         if (m->observers[i].end) m->observers[i].end(m->observers[i].self);
     if (!finish_recorders(&recorders, result)) m->out_of_memory = true;

@@ -128,6 +128,7 @@ typedef struct {
     int line_count;
     LineCounters *lines;        // by file and line; empty unless launch.count
     uint64_t lane_instructions; // executed, always counted
+    uint64_t steps;             // as those of max_steps
     double seconds;             // of host time
     char *output;               // what printf wrote, NUL terminated
     size_t output_bytes;

@@ -250,6 +250,7 @@ static void judge_values(const Task *task, const CaseShape *shape, const CaseLay
 bool case_has_failed(const Task *task, const CaseLayout *layout, const RunReply *reply, CaseReport *report) {
     const ReplyHeader *header = reply->header;
     report->lane_instructions = header->lane_instructions;
+    report->steps = header->steps;
     report->seconds = header->seconds;
     int failed = header->failed_launch;
     if (failed >= 0 && failed < layout->launch_count)

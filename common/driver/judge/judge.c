@@ -190,7 +190,7 @@ static void judge_cases(const Chapter *of, const Subjects *subjects, const Optio
         judge_count_cases(&state);
         judge_show_race(&state);
         judge_account(&state, 1);
-        judge_find_repair(&state, options->repair_ms, NULL);
+        judge_find_repair(&state, options->repair_ms, NULL, 0);
         judge_explain_others(&state);
         judge_measure_shapes(&state);
         find_bandwidth(&state);

@@ -19,10 +19,12 @@ void judgement_exchange(Judgement *judgement, OtherFailure *other) {
     *other = was;
 }
 
-static void explain(Judge *judge, OtherFailure *other, int count) {
+// `known`: the repairs of the first failure and of those before this one.
+static void explain(Judge *judge, OtherFailure *other, const Repair known[], int known_count) {
+    const int count = judge->judgement->other_count;
     judgement_exchange(judge->judgement, other);
     judge_account(judge, share_of_account / count);
-    judge_find_repair(judge, share_of_repair / count * judge->options->repair_ms, &other->repair);
+    judge_find_repair(judge, share_of_repair / count * judge->options->repair_ms, known, known_count);
     judgement_exchange(judge->judgement, other);
 }
 
@@ -49,6 +51,11 @@ void judge_explain_others(Judge *judge) {
         if (t == shown || other.first < 0 || is_not_begun(judgement, t, other.first)) continue;
         judgement->others[judgement->other_count++] = other;
     }
-    for (int o = 0; o < judgement->other_count; o++)
-        explain(judge, &judgement->others[o], judgement->other_count);
+    Repair known[MOST_OTHERS + 1];
+    int known_count = 0;
+    if (judgement->repair.change_count > 0) known[known_count++] = judgement->repair;
+    for (int o = 0; o < judgement->other_count; o++) {
+        explain(judge, &judgement->others[o], known, known_count);
+        if (judgement->others[o].repair.change_count > 0) known[known_count++] = judgement->others[o].repair;
+    }
 }

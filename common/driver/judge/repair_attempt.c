@@ -12,8 +12,9 @@
 enum {
     MORE_PATIENCE = 2, // Rerun, to confirm a change: it may make a loop of another case endless
     LARGER = 1 << 22, // of a case with another number or comparison, which may leave out what only runs there
-    SCHEDULES = 64,   // that show whether an order is missing, and ...
-    FEWEST_SCHEDULES = 8, // ... if they are much work
+    LARGEST_TRIED = 1 << 24, // of the one case beyond these that it has to pass
+    SCHEDULES = 64,          // that show whether an order is missing, and ...
+    FEWEST_SCHEDULES = 8,    // ... if they are much work
 };
 // In milliseconds of a usual machine, as judge_work_of(). An attempt takes its first run besides, and reading
 // the PTX.
@@ -51,6 +52,13 @@ static bool run(const Search *search, Worker *worker, const Case *one, const Cha
                 int count, int patience, CaseReport *report) {
     return task_ptx_run(&search->ptx, worker, one, changes, count, patience, search->is_of_the_end, NULL,
                         report);
+}
+
+bool search_knows(const Search *search, const char *words) {
+    for (int k = 0; k < search->known_count; k++)
+        if (search->known[k].change_count == 1 && strcmp(search->known[k].changes[0].words, words) == 0)
+            return true;
+    return false;
 }
 
 bool search_has_case(const Search *search, long long largest, const CaseReport *report) {
@@ -133,6 +141,23 @@ static int passing(const Search *search, long long least, long long largest, Wor
     return done;
 }
 
+// Whether the largest case that failed passes, which is beyond those of the search. One that is too much work
+// says nothing.
+static bool passes_largest(const Search *search, long long largest, Worker *worker,
+                           const Change *const changes[], int count, double *work) {
+    const Judgement *judgement = search->ptx.judge->judgement;
+    const CaseReport *found = NULL;
+    for (int i = 0; i < judgement->case_count; i++) {
+        const CaseReport *report = &judgement->cases[i];
+        const long long n = report->settings.size.n;
+        if (report->was_run && report->verdict != VERDICT_PASS && n > largest && n <= LARGEST_TRIED &&
+            search_has_case(search, LARGEST_TRIED, report) && !report->settings.is_large &&
+            judge_work_of(report) < work_of_larger && (!found || n > found->settings.size.n))
+            found = report;
+    }
+    return !found || passes(search, worker, found, changes, count, work);
+}
+
 // Runs every case of the task, and with some changes larger ones as well, as far as the work goes. The number
 // of cases that pass, none with more than *largest elements; 0: one fails, or they are too much work.
 static int confirm(Search *search, Worker *worker, const Change *const changes[], int count,
@@ -144,6 +169,7 @@ static int confirm(Search *search, Worker *worker, const Change *const changes[]
     if (done <= 0 || *largest == search->largest) return done > 0 ? done : 0;
     const int others = passing(search, search->largest, *largest, worker, changes, count, &more);
     if (others < 0 && more > 0) return 0;
+    if (!passes_largest(search, *largest, worker, changes, count, &search->work)) return 0;
     if (others < 0) *largest = search->largest;
     return done + (others > 0 ? others : 0);
 }

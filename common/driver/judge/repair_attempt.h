@@ -18,7 +18,8 @@ typedef struct {
     const CaseReport *shown;  // its report
     const CaseReport *beyond; // a larger case that failed in another way and has to pass too; NULL: none
     double work, most_work;   // that is left, and at first
-    const Repair *known;      // tried first; NULL: none
+    const Repair *known;      // of other tasks, whose changes are tried first
+    int known_count;
     int bases[BASES], base_count;
     CaseReport base_reports[BASES];
 } Search;
@@ -32,6 +33,8 @@ bool change_widens(ChangeKind kind);
 Symptoms search_symptoms(const Search *search, const CaseReport *report);
 // The file that the finding is in.
 const char *search_source(const Search *search);
+// Whether these words are those of a change that alone repairs another task.
+bool search_knows(const Search *search, const char *words);
 // Whether a case of the plan is run in the search, if it has at most `largest` elements.
 bool search_has_case(const Search *search, long long largest, const CaseReport *report);
 // The work of an attempt besides its runs.

@@ -91,31 +91,37 @@ static void propose_same(const TaskPtx *ptx, const Change *change, const Symptom
     }
 }
 
-// False: a case of the task that passed fails with these changes.
-static bool still_passes(const TaskPtx *ptx, const Change *const changes[], int count) {
+// A change that does not repair the kernel may bring a case that was only wrong to a finding.
+static bool is_worse(const CaseReport *was, const CaseReport *now) {
+    return now->verdict != VERDICT_PASS && now->verdict != was->verdict &&
+           (was->verdict == VERDICT_PASS || !was->has_finding);
+}
+
+bool repair_harms(const TaskPtx *ptx, const Change *const changes[], int count, bool heeds_failures) {
     const Judgement *judgement = ptx->judge->judgement;
     Text text = {0};
     Worker worker;
-    bool passes = true;
+    bool harms = false;
     if (task_ptx_start(ptx, changes, count, &text, &worker)) {
         double work = work_elsewhere;
-        for (int i = 0; passes && work > 0 && i < judgement->case_count; i++) {
+        for (int i = 0; !harms && work > 0 && i < judgement->case_count; i++) {
             const CaseReport *report = &judgement->cases[i];
             Case one = report->settings;
             if (one.task != ptx->task || one.is_large || one.size.n > LARGEST ||
-                report->origin != CASE_OF_PLAN || !report->was_run || report->verdict != VERDICT_PASS)
+                report->origin != CASE_OF_PLAN || !report->was_run ||
+                (!heeds_failures && report->verdict != VERDICT_PASS))
                 continue;
             CaseReport now;
             one.is_counted = false;
             const bool was_run =
                 task_ptx_run(ptx, &worker, &one, changes, count, PATIENCE, false, NULL, &now);
-            passes = was_run && now.verdict == VERDICT_PASS;
+            harms = !was_run || is_worse(report, &now);
             work -= judge_work_of(&now);
         }
         runner_stop(worker.runner);
     }
     text_free(&text);
-    return passes;
+    return harms;
 }
 
 static bool breaks(const TaskPtx *ptx, const Symptoms *symptoms, const Change *const changes[], int count,
@@ -131,7 +137,7 @@ static bool breaks(const TaskPtx *ptx, const Symptoms *symptoms, const Change *c
         for (int c = 0; c < count; c++) is_wanted |= is_same(&same.all[s], changes[c]);
         if (is_wanted) here[used++] = &same.all[s], added++;
     }
-    const bool breaks = added > 0 && !still_passes(ptx, here, used);
+    const bool breaks = added > 0 && repair_harms(ptx, here, used, false);
     changes_free(&same);
     return breaks;
 }

@@ -89,16 +89,17 @@ static void settle_line(Search *search, int which) {
     snprintf(words + used, sizeof search->ptx.judge->judgement->repair.changes[0].words - used, "%s", also);
 }
 
-// What repairs another task comes first: it may be the same mistake.
-static void put_known_first(Search *search) {
-    for (int i = 1; search->known && i < search->changes.count; i++) {
+// What repairs another task comes first: it may be the same mistake. The number of those changes.
+static int put_known_first(Search *search) {
+    int known = 0;
+    for (int i = 0; i < search->changes.count; i++) {
         const Change change = search->changes.all[i];
-        if (search->known->change_count != 1 || strcmp(change.words, search->known->changes[0].words) != 0)
-            continue;
-        memmove(&search->changes.all[1], search->changes.all, (size_t)i * sizeof change);
-        search->changes.all[0] = change;
-        return;
+        if (!search_knows(search, change.words)) continue;
+        memmove(&search->changes.all[known + 1], &search->changes.all[known],
+                (size_t)(i - known) * sizeof change);
+        search->changes.all[known++] = change;
     }
+    return known;
 }
 
 // Whether another change of a value repairs the kernel too, in another line: which of them is the mistake is
@@ -123,8 +124,7 @@ static bool has_rival(Search *search, const Change *found, int from, int count) 
 // `variants`: those that are searched next, which are compiled meanwhile; NULL: none.
 static bool search_single(Search *search, VariantSearch *variants) {
     add_proposals(search, search->shown);
-    put_known_first(search);
-    const int count = search->changes.count;
+    const int known = put_known_first(search), count = search->changes.count;
     for (int i = 0; i < count && !is_over_for_single(search); i++) {
         if (variants && search->work < (1 - share_alone) * search->most_work) variant_search_begin(variants);
         const Change *one[] = {&search->changes.all[i]};
@@ -134,7 +134,7 @@ static bool search_single(Search *search, VariantSearch *variants) {
             one[0] = &search->changes.all[least];
         }
         if (!search_attempt(search, one, 1, i)) continue;
-        if (change_widens(one[0]->kind) && !search->known && !search->smallest.is_large &&
+        if (change_widens(one[0]->kind) && i >= known && !search->smallest.is_large &&
             has_rival(search, one[0], i + 1, count)) {
             search->ptx.judge->judgement->repair = (Repair){0};
             return true;
@@ -223,21 +223,25 @@ static bool find_smallest(Search *search) {
 
 // Edits of the PTX, and pairs of them, then texts of the source.
 static void search_all(Search *search) {
-    VariantSearch *variants = search->known ? NULL : variant_search_new(search);
-    if (!search_single(search, variants) && !search_pairs(search) && variants)
+    VariantSearch *variants = variant_search_new(search);
+    const bool is_known = variants && variant_search_try_known(variants);
+    if (!is_known && !search_single(search, variants) && !search_pairs(search) && variants)
         variant_search_run(variants, share_of_source * search->most_work);
     variant_search_free(variants);
 }
 
-void judge_find_repair(Judge *judge, double work, const Repair *known) {
+void judge_find_repair(Judge *judge, double work, const Repair known[], int known_count) {
     Judgement *judgement = judge->judgement;
     if (judge->options->repair_ms == 0 || judgement->first < 0 || judge->options->time_count > 0 ||
         judge->worker_count == 0 || !can_be_repaired(judgement->verdict) ||
         judgement->accounting.deviation_count > 0)
         return;
     const Image *image = judge_image(judge, judge->is_gpu);
-    Search search = {
-        .shown = &judgement->cases[judgement->first], .work = work, .most_work = work, .known = known};
+    Search search = {.shown = &judgement->cases[judgement->first],
+                     .work = work,
+                     .most_work = work,
+                     .known = known,
+                     .known_count = known_count};
     search.ptx = (TaskPtx){.judge = judge, .image = image, .task = search.shown->settings.task};
     if (!image || !image->is_ptx || !find_smallest(&search)) return;
     if (schedule_holds(search.smallest.schedule)) return; // each attempt would take as long as the waiting

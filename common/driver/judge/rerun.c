@@ -127,4 +127,4 @@ bool judge_rerun(Judge *judge, Worker *worker, const Case *one, const Rerun *how
     return !worker->is_lost;
 }
 
-double judge_work_of(const CaseReport *report) { return 0.5 + 4e-6 * (double)report->lane_instructions; }
+double judge_work_of(const CaseReport *report) { return 0.5 + 2.7e-6 * (double)report->steps; }

@@ -52,6 +52,7 @@ typedef struct {
     PreparedCache cache;
     Progress tasks[2][MAX_TASKS]; // [is_beside]
     ModelledWorks modelled[MAX_TASKS];
+    double variant_seconds; // of a processor, in which texts of kernel.cu that may repair it were compiled
 } Judge;
 
 // Ends the run without a case that could tell.

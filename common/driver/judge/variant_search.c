@@ -8,11 +8,13 @@
 #include "support/file.h"
 #include "driver/build/compile_beside.h"
 #include "driver/judge/repair/linked_lines.h"
+#include "driver/judge/repair_elsewhere.h"
 #include "driver/judge/variants/variants.h"
 
 enum {
     MOST_SOURCE = 64 * 1024, // bytes of a kernel.cu that is searched
     MOST_VARIANTS = 700,
+    LIKELIEST = 250,            // of these, which are tried first, in a separate text
     MOST_SURVIVORS = 40,        // variants with which the smallest case passes, all of which are confirmed
     SCREENING = 3,              // cases that are run with each variant,
     CANDIDATES = 8,             // of that many,
@@ -22,11 +24,13 @@ enum {
     // Of a launch: at least, and for each instruction of a lane that the kernel takes without a change.
     // EmulatorLaunch.max_steps says what they are.
     LEAST_STEPS = 1 << 20,
+    LEAST_OF_STOPPED = 1 << 24, // if a finding stopped it, so that it does not say what it would take
     STEPS_OF_LANE = 30,
     MOST_COMPILATIONS = 4, // without those variants that do not compile
     MOST_PTX = 16 << 20,   // bytes
 };
-static const double seconds_to_compile = 2.5, seconds_to_repeat = 1; // of a processor, in all, and so far
+// Processor time: for an image, so far if it is compiled again, and for all images of a page.
+static const double seconds_to_compile = 2.5, seconds_to_repeat = 1, seconds_of_page = 5;
 // In milliseconds of a usual machine, as judge_work_of(): for all that survive, and one of them.
 static const double work_to_choose = 1500, work_of_choice = 150;
 
@@ -34,7 +38,8 @@ struct VariantSearch {
     Search search; // with the image of all variants
     Code code;
     Variants variants;
-    bool *is_left_out;           // by variant: it does not compile
+    bool *is_left_out;           // by variant: of the text that is compiled
+    bool *is_refused;            // by variant: it does not compile
     bool *is_needed, *is_chosen; // by function: it is run, and has variants
     Image image;
     int survivors[MOST_SURVIVORS], survivor_count;
@@ -47,7 +52,8 @@ struct VariantSearch {
 static bool calls(const Code *code, const Function *from, const Function *to) {
     for (int i = from->first; i < from->last; i++)
         if (tokens_are_same(&code->tokens, i, to->name) &&
-            !token_is_one_of(&code->tokens, i - 1, ". -> ::")) // one of a struct
+            (token_is(&code->tokens, i + 1, "(") || code->tokens.all[i + 1].is_type) && // else a variable
+            !token_is_one_of(&code->tokens, i - 1, ". -> ::"))                          // one of a struct
             return true;
     return false;
 }
@@ -72,6 +78,18 @@ static void mark_called(const VariantSearch *of, bool marked[]) {
                 if (marked[f] && !marked[g] && calls(code, &code->functions[f], &code->functions[g]))
                     has_more = marked[g] = true;
     }
+}
+
+// Whether a kernel of the task is this function, or calls it.
+static bool has_function(const VariantSearch *of, int task, int function) {
+    bool *marked = calloc((size_t)of->code.function_count + 1, sizeof *marked);
+    if (marked) {
+        mark_kernels(of, task, "", marked);
+        mark_called(of, marked);
+    }
+    const bool has_it = marked && marked[function];
+    free(marked);
+    return has_it;
 }
 
 static bool has_passed(const Judgement *judgement, int task) {
@@ -108,7 +126,7 @@ static bool choose_functions(VariantSearch *of) {
 
 static bool leave_out(VariantSearch *of, int which) {
     const bool was_in = !of->is_left_out[which];
-    of->is_left_out[which] = true;
+    of->is_left_out[which] = of->is_refused[which] = true;
     return was_in;
 }
 
@@ -144,7 +162,36 @@ static bool heed_errors(VariantSearch *of, const char *log, const VariantLines *
     return is_any;
 }
 
+static const Variants *ordered; // for compare_order()
+
+static int compare_order(const void *left, const void *right) {
+    return variants_compare(&ordered->all[*(const int *)left], &ordered->all[*(const int *)right]);
+}
+
+// The places of the variants, the likeliest first.
+static int *order_of(const VariantSearch *of) {
+    int *order = calloc((size_t)of->variants.count + 1, sizeof *order);
+    for (int v = 0; order && v < of->variants.count; v++) order[v] = v;
+    ordered = &of->variants;
+    if (order) qsort(order, (size_t)of->variants.count, sizeof *order, compare_order);
+    return order;
+}
+
+// The text has those variants that have these places in that order, and compile.
+static void choose_text(VariantSearch *of, int first, int last) {
+    int *order = order_of(of);
+    for (int i = 0; order && i < of->variants.count; i++)
+        of->is_left_out[order[i]] = i < first || i >= last || of->is_refused[order[i]];
+    free(order);
+}
+
 typedef enum { COMPILED, COMPLAINED, FAILED } Compiled;
+
+// For the compilers of an image, which have taken `seconds`.
+static double time_left(const VariantSearch *of, double seconds) {
+    const double of_page = seconds_of_page - of->search.ptx.judge->variant_seconds;
+    return (seconds_to_compile < of_page ? seconds_to_compile : of_page) - seconds;
+}
 
 static CompileRequest request_of(const VariantSearch *of, double seconds) {
     const Subjects *subjects = of->search.ptx.judge->subjects;
@@ -153,7 +200,7 @@ static CompileRequest request_of(const VariantSearch *of, double seconds) {
                             .include_directory = subjects->include_folder,
                             .ptx_arch = subjects->ptx_arch,
                             .sass_arch = -1,
-                            .time_limit = seconds_to_compile - seconds};
+                            .time_limit = time_left(of, seconds)};
 }
 
 // Receives what each line has, to be freed.
@@ -181,7 +228,7 @@ static Compiled compile(VariantSearch *of, double *seconds) {
             end = COMPILED;
         else if (result.status == COMPILE_BUILD && heed_errors(of, result.log, &lines))
             end = COMPLAINED;
-        *seconds += result.processor_seconds;
+        *seconds += result.status == COMPILE_BUILD_TIMEOUT ? request.time_limit : result.processor_seconds;
         compile_result_free(&result);
     }
     free(lines.variants);
@@ -191,14 +238,17 @@ static Compiled compile(VariantSearch *of, double *seconds) {
 static bool make_image(VariantSearch *of) {
     Compiled end = COMPLAINED;
     double seconds = 0;
-    while (end == COMPLAINED && seconds <= seconds_to_repeat) end = compile(of, &seconds);
+    while (end == COMPLAINED && seconds <= seconds_to_repeat && time_left(of, seconds) > 0)
+        end = compile(of, &seconds);
+    of->search.ptx.judge->variant_seconds += seconds;
     return end == COMPILED;
 }
 
 void variant_search_begin(VariantSearch *of) {
     VariantLines lines;
     const CompileRequest request = request_of(of, 0);
-    if (of->compiler) return;
+    if (of->compiler || time_left(of, 0) <= 0) return;
+    choose_text(of, 0, LIKELIEST);
     if (write_source(of, &lines)) of->compiler = compile_begin(&request);
     free(lines.variants);
 }
@@ -259,7 +309,8 @@ static int choose_cases(VariantSearch *of, Worker *worker, Case cases[SCREENING]
         cases[count++] = settings;
     }
     if (search->shown->verdict != VERDICT_TIMEOUT)
-        search->ptx.most_steps = LEAST_STEPS + STEPS_OF_LANE * most;
+        search->ptx.most_steps =
+            (search->shown->has_finding ? LEAST_OF_STOPPED : LEAST_STEPS) + STEPS_OF_LANE * most;
     return count;
 }
 
@@ -275,21 +326,6 @@ static bool survives(VariantSearch *of, Worker *worker, int which, const Case ca
         if (!was_run || report.verdict != VERDICT_PASS) return false;
     }
     return true;
-}
-
-static const Variants *ordered; // for compare_order()
-
-static int compare_order(const void *left, const void *right) {
-    return variants_compare(&ordered->all[*(const int *)left], &ordered->all[*(const int *)right]);
-}
-
-// The places of the variants, the likeliest first.
-static int *order_of(const VariantSearch *of) {
-    int *order = calloc((size_t)of->variants.count + 1, sizeof *order);
-    for (int v = 0; order && v < of->variants.count; v++) order[v] = v;
-    ordered = &of->variants;
-    if (order) qsort(order, (size_t)of->variants.count, sizeof *order, compare_order);
-    return order;
 }
 
 // Runs a few cases with each variant in one runner, which has the image loaded.
@@ -341,6 +377,30 @@ static bool is_same_mistake(const VariantSearch *of, const Variant *a, const Var
     return lines_are_linked(of->code.tokens.source, a->line, b->line);
 }
 
+// Whether it is in a function of another task, whose cases it harms.
+static bool harms_another(const VariantSearch *of, int which) {
+    const Change change = change_of(of, which), *one[] = {&change};
+    bool harms = false;
+    for (int t = 0; t < chapter_task_count(of->search.ptx.judge->of) && !harms; t++) {
+        TaskPtx other;
+        if (t == of->search.ptx.task || !has_function(of, t, of->variants.all[which].function)) continue;
+        if (task_ptx_make(of->search.ptx.judge, &of->image, t, "kernel.cu", &other))
+            harms = repair_harms(&other, one, 1, true);
+        task_ptx_free(&other);
+    }
+    return harms;
+}
+
+// Whether the cases of all tasks that it is about say that it repairs the kernel.
+static bool repairs(VariantSearch *of, int which) {
+    const Change change = change_of(of, which), *one[] = {&change};
+    Repair *repair = &of->search.ptx.judge->judgement->repair, before = *repair;
+    if (!search_attempt(&of->search, one, 1, -1)) return false;
+    if (!harms_another(of, which)) return true;
+    *repair = before;
+    return false;
+}
+
 // The likeliest first, of barriers the nearest to the finding, and of the others the shortest.
 static bool comes_before(const VariantSearch *of, const Variant *a, const Variant *b) {
     const CaseReport *shown = of->search.shown;
@@ -363,8 +423,8 @@ static void sort_survivors(VariantSearch *of) {
     }
 }
 
-// The judgement gets the one that repairs the kernel, unless there are several.
-static void choose(VariantSearch *of) {
+// The judgement gets the one that repairs the kernel, unless there are several. False: there is none.
+static bool choose(VariantSearch *of) {
     Search *search = &of->search;
     Repair *repair = &search->ptx.judge->judgement->repair;
     const Variant *found = NULL;
@@ -372,18 +432,18 @@ static void choose(VariantSearch *of) {
     sort_survivors(of);
     for (int s = 0; s < of->survivor_count; s++) {
         const Variant *variant = &of->variants.all[of->survivors[s]];
-        const Change change = change_of(of, of->survivors[s]), *one[] = {&change};
         // A last resort, such as another function, is not a rival of what is likely.
         if (found && (is_same_mistake(of, found, variant) || (variant->rank == LAST && found->rank < LAST)))
             continue;
-        if (search->work <= 0 || (search_attempt(search, one, 1, -1) && found)) {
+        if (search->work <= 0 || (repairs(of, of->survivors[s]) && found)) {
             *repair = (Repair){0}; // what is not tried may repair it too
-            return;
+            return true;
         }
         if (found || repair->change_count == 0) continue;
         search->work -= work_of_choice;
         found = variant;
     }
+    return found != NULL;
 }
 
 // ---- All of it -------------------------------------------------------------------------------------------
@@ -396,6 +456,7 @@ void variant_search_free(VariantSearch *of) {
     variants_free(&of->variants);
     code_free(&of->code);
     free(of->is_left_out);
+    free(of->is_refused);
     free(of->is_needed);
     free(of->is_chosen);
     free(of);
@@ -413,7 +474,9 @@ VariantSearch *variant_search_new(const Search *search) {
                  .smallest = search->smallest,
                  .largest = search->largest,
                  .shown = search->shown,
-                 .beyond = search->beyond};
+                 .beyond = search->beyond,
+                 .known = search->known,
+                 .known_count = search->known_count};
     of->image = *search->ptx.image;
     of->image.text = (Text){0};
     snprintf(of->source, sizeof of->source, "%s/kernel.cu", subjects->variants_folder);
@@ -427,8 +490,9 @@ VariantSearch *variant_search_new(const Search *search) {
     if (code_make(subjects->source_text, &of->code) && choose_functions(of)) {
         variants_propose(&of->code, of->is_chosen, &clues, MOST_VARIANTS, &of->variants);
         of->is_left_out = calloc((size_t)of->variants.count + 1, sizeof *of->is_left_out);
+        of->is_refused = calloc((size_t)of->variants.count + 1, sizeof *of->is_refused);
     }
-    if (of->is_left_out && !of->variants.failed && of->variants.count > 0) return of;
+    if (of->is_left_out && of->is_refused && !of->variants.failed && of->variants.count > 0) return of;
     variant_search_free(of);
     return NULL;
 }
@@ -439,6 +503,7 @@ static bool read_image(VariantSearch *of) {
     Judge *judge = ptx->judge;
     const int task = ptx->task;
     task_ptx_free(ptx);
+    text_free(&of->image.text);
     *ptx = (TaskPtx){.judge = judge, .image = &of->image, .task = task};
     return make_image(of) && task_ptx_make(judge, &of->image, task, "kernel.cu", ptx);
 }
@@ -447,14 +512,32 @@ static bool read_image(VariantSearch *of) {
 // time, more than another compilation.
 static bool narrow(VariantSearch *of) {
     for (int v = 0; v < of->variants.count; v++) of->is_left_out[v] = true;
-    for (int s = 0; s < of->survivor_count; s++) of->is_left_out[of->survivors[s]] = false;
-    text_free(&of->image.text);
+    for (int s = 0; s < of->survivor_count; s++) {
+        const int function = of->variants.all[of->survivors[s]].function;
+        of->is_left_out[of->survivors[s]] = false;
+        for (int t = 0; t < chapter_task_count(of->search.ptx.judge->of); t++)
+            if (has_function(of, t, function)) mark_kernels(of, t, "", of->is_needed);
+    }
     return of->survivor_count > 0 && read_image(of);
 }
 
+bool variant_search_try_known(VariantSearch *of) {
+    for (int v = 0; v < of->variants.count && of->survivor_count < MOST_SURVIVORS; v++)
+        if (search_knows(&of->search, of->variants.all[v].words)) of->survivors[of->survivor_count++] = v;
+    const bool is_known = narrow(of) && choose(of);
+    of->survivor_count = 0;
+    return is_known;
+}
+
 void variant_search_run(VariantSearch *of, double work) {
-    of->search.work = of->search.most_work = work;
-    if (!read_image(of)) return;
-    screen(of);
-    if (narrow(of)) choose(of);
+    of->search.most_work = work;
+    for (int first = 0, last = LIKELIEST; first < of->variants.count; first = last, last = MOST_VARIANTS) {
+        choose_text(of, first, last);
+        of->search.work = work;
+        if (!read_image(of)) continue;
+        screen(of);
+        work = of->search.work;
+        if (narrow(of) && choose(of)) return;
+        of->survivor_count = 0;
+    }
 }

@@ -146,7 +146,7 @@ typedef struct {
     Counters counters[MAX_LAUNCHES];
     ModelWork works[MAX_LAUNCHES];      // of a run with `timing`
     uint32_t trace_bytes[MAX_LAUNCHES]; // recorded; 0: nothing
-    uint64_t lane_instructions;
+    uint64_t lane_instructions, steps;  // as EmulatorResult
     double seconds;
     SampleReply sample; // SAMPLE
     // TIME

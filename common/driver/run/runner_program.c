@@ -31,6 +31,7 @@ void reply_add_result(Reply *reply, int launch, const EmulatorResult *result) {
     header->counters[launch] = result->counters;
     if (result->work) header->works[launch] = *result->work;
     header->lane_instructions += result->lane_instructions;
+    header->steps += result->steps;
     header->seconds += result->seconds;
     int lines = result->line_count;
     if (lines > MAX_REPLY_LINES - header->line_count) lines = MAX_REPLY_LINES - header->line_count;

@@ -57,9 +57,10 @@ static int behind(const Code *code, int at) {
     return (partner > at ? partner : at) + 1;
 }
 
-// The place of the next of these signs at the same depth, or `end`.
+// The place of the next of these signs at the same depth, or `end`. Those of a template's arguments are none.
 static int find(const Code *code, int at, int end, const char *signs) {
-    while (at < end && !token_is_one_of(&code->tokens, at, signs)) at = behind(code, at);
+    while (at < end && (code->tokens.all[at].is_type || !token_is_one_of(&code->tokens, at, signs)))
+        at = behind(code, at);
     return at < end ? at : end;
 }
 

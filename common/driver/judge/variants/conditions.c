@@ -76,8 +76,9 @@ static bool is_known_at(const Code *code, const Comparisons *comparisons, int wh
 }
 
 // A condition from `first` to `last`, whose text is `was`, in place of which `now` is asked.
-static void ask_instead(const Proposer *proposer, int first, int last, const char *was, const char *now) {
-    Variant *variant = proposer_add(proposer, CHANGE_EXPRESSION, first, USUAL);
+static void ask_instead(const Proposer *proposer, int rank, int first, int last, const char *was,
+                        const char *now) {
+    Variant *variant = proposer_add(proposer, CHANGE_EXPRESSION, first, rank);
     Text text = {0};
     text_add(&text, now);
     if (variant)
@@ -99,12 +100,12 @@ static void propose_of_condition(const Proposer *proposer, const Statement *stat
         if (!other || !is_known_at(code, comparisons, c, first) || strcmp(was, other) == 0) continue;
         Text now = {0};
         text_printf(&now, strstr(was, "||") ? "(%s) && %s" : "%s && %s", was, other);
-        ask_instead(proposer, first, last, was, text_chars(&now));
+        ask_instead(proposer, USUAL, first, last, was, text_chars(&now));
         text_free(&now);
     }
     if (was) {
-        ask_instead(proposer, first, last, was, "true");
-        ask_instead(proposer, first, last, was, "false");
+        ask_instead(proposer, USUAL, first, last, was, "true");
+        ask_instead(proposer, USUAL, first, last, was, "false");
     }
     free(was);
 }
@@ -152,6 +153,63 @@ static void propose_breaks(const Proposer *proposer, const Statement *loop, cons
     }
 }
 
+// ---- Pairs ------------------------------------------------------------------------------------------------
+
+// Whether two whole numbers of a function are declared one directly after the other, with a start.
+static bool is_pair(const Code *code, const Variable *one, const Variable *other) {
+    return one->function == other->function && type_is_whole(one->type) && type_is_whole(other->type) &&
+           one->dimensions == 0 && other->dimensions == 0 && token_is(&code->tokens, one->name + 1, "=") &&
+           token_is(&code->tokens, other->name + 1, "=");
+}
+
+static char *text_with_pair(const Proposer *proposer, int first, int last, const Variable *const was[2],
+                            const Variable *const now[2]) {
+    const Code *code = proposer->code;
+    Text text = {0};
+    for (int i = first; i <= last; i++) {
+        const Token *token = &code->tokens.all[i];
+        const Variable *variable = code_variable(code, i);
+        char name[64];
+        if (i > first && token->from > code->tokens.all[i - 1].to) text_add_char(&text, ' ');
+        if (variable && (variable == was[0] || variable == was[1])) {
+            variable_name_text(proposer, now[variable == was[1]], name, sizeof name);
+            text_add(&text, name);
+        } else {
+            text_add_bytes(&text, code->tokens.source + token->from, (size_t)(token->to - token->from));
+        }
+    }
+    return text_take(&text);
+}
+
+// Two numbers that belong together, as a row and a column, in place of two others.
+static void propose_pairs(const Proposer *proposer, const Statement *statement) {
+    const Code *code = proposer->code;
+    const int open = statement->first + 1, first = open + 1, last = code->tokens.all[open].partner - 1;
+    if (!token_is(&code->tokens, open, "(") || last < first || !code->is_open[first]) return;
+    char *was = proposer_text(proposer, first, last, 0, 0, NULL);
+    for (int v = 0; was && v + 1 < code->variable_count; v++) {
+        const Variable *const of[2] = {&code->variables[v], &code->variables[v + 1]};
+        bool has[2] = {false, false};
+        for (int i = first; i <= last; i++)
+            for (int k = 0; k < 2; k++)
+                has[k] |= code_variable(code, i) == of[k] && !variable_is_assigned(code, i);
+        if (!has[0] || !has[1] || !is_pair(code, of[0], of[1])) continue;
+        for (int w = 0; w + 1 < code->variable_count; w++) {
+            const Variable *const to[2] = {&code->variables[w], &code->variables[w + 1]}, *const crossed[2] =
+                                                                                              {to[1], to[0]};
+            if (w == v || w == v + 1 || w + 1 == v || !is_pair(code, to[0], to[1]) || first < to[0]->from ||
+                first >= to[0]->to || first < to[1]->from || first >= to[1]->to)
+                continue;
+            for (int way = 0; way < 2; way++) {
+                char *now = text_with_pair(proposer, first, last, of, way ? crossed : to);
+                if (now) ask_instead(proposer, LIKELY, first, last, was, now);
+                free(now);
+            }
+        }
+    }
+    free(was);
+}
+
 void propose_conditions(const Proposer *proposer, int function) {
     const Code *code = proposer->code;
     Comparisons comparisons;
@@ -160,6 +218,7 @@ void propose_conditions(const Proposer *proposer, int function) {
         const Statement *statement = &code->statements[s];
         if (statement->function != function) continue;
         if (statement->kind == STATEMENT_IF) propose_of_condition(proposer, statement, &comparisons);
+        if (statement->kind == STATEMENT_IF) propose_pairs(proposer, statement);
         if (statement->kind == STATEMENT_LOOP) propose_breaks(proposer, statement, &comparisons);
         if (statement->kind == STATEMENT_EXPRESSION) propose_under_one(proposer, statement, &comparisons);
     }

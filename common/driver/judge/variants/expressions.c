@@ -286,12 +286,17 @@ static void propose_extremes(const Proposer *proposer, int at) {
 }
 
 static void propose_near(const Proposer *proposer, int at, const char *name) {
-    static const char *const forms[] = {"(%s + 1)", "(%s - 1)", "(2 * %s)", "(%s / 2)", "0"};
+    static const struct {
+        const char *text;
+        int rank;
+    } forms[] = {{"(%s + 1)", LIKELY}, {"(%s - 1)", LIKELY}, {"(%s + 2)", RARE}, {"(%s - 2)", RARE},
+                 {"(2 * %s)", RARE},   {"(%s / 2)", RARE},   {"0", RARE}};
+    const size_t count = sizeof forms / sizeof forms[0];
     char words[96];
     const bool is_divisor = token_is_one_of(&proposer->code->tokens, at - 1, "/ %");
-    for (int f = 0; f < (is_divisor ? 4 : 5); f++) {
-        snprintf(words, sizeof words, forms[f], name);
-        proposer_replace(proposer, CHANGE_EXPRESSION, f < 2 ? LIKELY : RARE, at, at, words);
+    for (size_t f = 0; f < count - is_divisor; f++) {
+        snprintf(words, sizeof words, forms[f].text, name);
+        proposer_replace(proposer, CHANGE_EXPRESSION, forms[f].rank, at, at, words);
     }
 }
 
@@ -351,8 +356,13 @@ static void propose_names(const Proposer *proposer, int at) {
         variable_name_text(proposer, other, term, sizeof term);
         for (int sign = 0; sign < 2; sign++) {
             snprintf(words, sizeof words, "(%s %c %s)", name, sign ? '+' : '-', term);
-            proposer_replace(proposer, CHANGE_EXPRESSION, LAST, at, at, words);
+            proposer_replace(proposer, CHANGE_EXPRESSION, proposer->is_of_address[v] ? LIKELY : LAST, at, at,
+                             words);
         }
+    }
+    if (variable->name < code->functions[variable->function].first) { // a parameter
+        proposer_replace(proposer, CHANGE_NAME, USUAL, at, at, "gridDim.x");
+        proposer_replace(proposer, CHANGE_NAME, RARE, at, at, "blockDim.x");
     }
     if (!token_is_one_of(&code->tokens, at - 1, "< <=") && !token_is_one_of(&code->tokens, at + 1, "> >=")) {
         // As a bound, either would only keep the statement from being run.
@@ -379,6 +389,20 @@ static const Exchange dimensions[] = {
     {"gridDim", "(gridDim.x * blockDim.x)", CHANGE_NAME, LIKELY},
 };
 
+// A whole number that the kernel is given, in place of a number of threads or blocks.
+static void propose_parameters(const Proposer *proposer, int at) {
+    const Code *code = proposer->code;
+    for (int v = 0; v < code->variable_count; v++) {
+        const Variable *given = &code->variables[v];
+        char name[64];
+        if (at < given->from || at >= given->to || !type_is_whole(given->type) || given->dimensions > 0 ||
+            given->name > code->functions[given->function].first)
+            continue;
+        variable_name_text(proposer, given, name, sizeof name);
+        proposer_replace(proposer, CHANGE_NAME, LIKELY, at, at + 2, name);
+    }
+}
+
 static void propose_dimensions(const Proposer *proposer, int at) {
     const Tokens *tokens = &proposer->code->tokens;
     if (!token_is_one_of(tokens, at, "threadIdx blockIdx blockDim gridDim") || !token_is(tokens, at + 1, "."))
@@ -389,6 +413,7 @@ static void propose_dimensions(const Proposer *proposer, int at) {
         if (!token_is(tokens, at, dimensions[e].was)) continue;
         proposer_replace(proposer, dimensions[e].kind, dimensions[e].rank, at, at + 2, dimensions[e].now);
     }
+    if (is_x && token_is_one_of(tokens, at, "blockDim gridDim")) propose_parameters(proposer, at);
     if (!is_x && !is_y) return;
     snprintf(words, sizeof words, "%.*s.%s", tokens->all[at].to - tokens->all[at].from,
              tokens->source + tokens->all[at].from, is_x ? "y" : "x");

@@ -177,6 +177,14 @@ static void propose_steps(const Proposer *proposer, const Statement *loop) {
         if (now) proposer_replace(proposer, assignments[a].kind, assignments[a].rank, at + 1, close - 1, now);
         free(now);
     }
+    int factor = at + 3, left, right;
+    while (factor < close && !token_is(tokens, factor, "*")) factor++;
+    for (int side = 0; side < 2 && factor < close && operator_operands(code, factor, &left, &right); side++) {
+        char *one = side ? proposer_text(proposer, left, factor - 1, 0, 0, NULL)
+                         : proposer_text(proposer, factor + 1, right, 0, 0, NULL);
+        if (one) proposer_replace(proposer, CHANGE_EXPRESSION, LIKELY, left, right, one);
+        free(one);
+    }
     const bool is_one = close - at == 3 && token_is_one_of(tokens, close - 1, "++ --");
     const bool is_before = close - at == 3 && token_is_one_of(tokens, at + 1, "++ --");
     char name[64], grid[64], words[160];
@@ -193,6 +201,21 @@ static void propose_steps(const Proposer *proposer, const Statement *loop) {
     snprintf(words, sizeof words, "%s%s", name,
              token_is_one_of(tokens, is_one ? close - 1 : at + 1, "++") ? "--" : "++");
     proposer_replace(proposer, CHANGE_EXPRESSION, RARE, at + 1, close - 1, words);
+}
+
+// Whether a round uses what another one sets: `a[k] = a[k - 1] + 1`.
+static bool carries(const Code *code, const Variable *counter, int from, int to) {
+    const Tokens *tokens = &code->tokens;
+    for (int i = from; i < to; i++) {
+        if (!token_is(tokens, i + 1, "[") || tokens->all[i + 1].partner != i + 3 ||
+            !tokens_are_same(tokens, i + 2, counter->name) || !variable_is_assigned(code, i))
+            continue;
+        for (int k = from; k < to; k++)
+            if (tokens_are_same(tokens, k, i) && token_is(tokens, k + 1, "[") &&
+                tokens_are_same(tokens, k + 2, counter->name) && token_is_one_of(tokens, k + 3, "+ -"))
+                return true;
+    }
+    return false;
 }
 
 // The rounds of a loop that counts up by 1, from the last one to the first: the body with the other end's
@@ -216,7 +239,8 @@ static void propose_reversed(const Proposer *proposer, const Statement *loop) {
         Text other = {0};
         variable_name_text(proposer, variable, name, sizeof name);
         text_printf(&other, "((%s) + (%s) - 1 - %s)", from, to, name);
-        Variant *variant = proposer_add(proposer, CHANGE_MOVED, loop->first, USUAL);
+        const int rank = carries(code, variable, close + 1, loop->last) ? LIKELY : USUAL;
+        Variant *variant = proposer_add(proposer, CHANGE_MOVED, loop->first, rank);
         if (variant)
             snprintf(variant->words, sizeof variant->words,
                      "the rounds of the loop in line %d in the other order", variant->line);
@@ -281,6 +305,34 @@ static bool is_gathered(const Code *code, const Variable *variable, int from, in
     return false;
 }
 
+// What a loop from 1 on carries over starts with element 0: `float v = 0; for (int k = 1; ...) v += in[k];`
+static void propose_first_element(const Proposer *proposer, const Statement *loop) {
+    const Code *code = proposer->code;
+    const Tokens *tokens = &code->tokens;
+    int parts[2], first, last;
+    if (!find_parts(code, loop, parts) || !token_is(tokens, parts[0] - 1, "1") ||
+        !token_is(tokens, parts[0] - 2, "="))
+        return;
+    const int counter = parts[0] - 3;
+    for (int s = 0; s < code->statement_count; s++) {
+        const Statement *before = &code->statements[s];
+        if (statement_after(code, before) != loop || !statement_value(code, before, &first, &last) ||
+            first != last)
+            continue;
+        for (int i = parts[1]; i < loop->last; i++) {
+            if (!token_is(tokens, i, "[") || !tokens_are_same(tokens, i + 1, counter) ||
+                tokens->all[i].partner != i + 2 || tokens->all[i - 1].kind != TOKEN_NAME)
+                continue;
+            char *array = proposer_text(proposer, i - 1, i - 1, 0, 0, NULL), words[96];
+            if (array) {
+                snprintf(words, sizeof words, "%.80s[0]", array);
+                proposer_replace(proposer, CHANGE_EXPRESSION, LIKELY, first, last, words);
+            }
+            free(array);
+        }
+    }
+}
+
 // What is added up in the rounds of a loop starts again in each of them: at its begin.
 static void propose_starts(const Proposer *proposer, const Statement *loop) {
     const Code *code = proposer->code;
@@ -340,5 +392,6 @@ void propose_loops(const Proposer *proposer, int function) {
         propose_reversed(proposer, statement);
         propose_ends(proposer, statement);
         propose_starts(proposer, statement);
+        propose_first_element(proposer, statement);
     }
 }

@@ -96,8 +96,12 @@ static void take_turns(Variants *variants) {
 
 void variants_propose(const Code *code, const bool functions[], const VariantClues *clues, int most,
                       Variants *variants) {
-    Proposer proposer = {.code = code, .variants = variants};
+    bool *is_of_address = calloc((size_t)code->variable_count + 1, sizeof *is_of_address);
+    Proposer proposer = {.code = code, .is_of_address = is_of_address, .variants = variants};
+    variants->failed |= !is_of_address;
+    if (variants->failed) return;
     named_numbers_find(code->tokens.source, &proposer.named);
+    variables_of_address(code, is_of_address);
     for (int f = 0; f < code->function_count; f++) {
         const Function *function = &code->functions[f];
         if (!functions[f]) continue;
@@ -105,15 +109,22 @@ void variants_propose(const Code *code, const bool functions[], const VariantClu
             if (code->is_open[at]) {
                 propose_expressions(&proposer, at);
                 propose_terms_at(&proposer, at);
+                propose_heads_at(&proposer, at);
+                propose_sizes_at(&proposer, at);
+                propose_alike_at(&proposer, at);
             }
         propose_terms(&proposer, f);
         propose_members_and_calls(&proposer, f);
+        propose_calls(&proposer, f);
+        propose_heads(&proposer, f);
+        propose_warned(&proposer, f);
         propose_conditions(&proposer, f);
         propose_statements(&proposer, f);
         propose_loops(&proposer, f);
         propose_places(&proposer, f);
         propose_parallel(&proposer, f);
     }
+    free(is_of_address);
     if (variants->count == 0 || variants->failed) return;
     weigh(code, clues, variants);
     drop_repeated(variants);

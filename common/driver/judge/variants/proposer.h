@@ -7,6 +7,7 @@
 typedef struct {
     const Code *code;
     NamedNumbers named;
+    const bool *is_of_address; // by variable: variables_of_address()
     Variants *variants;
 } Proposer;
 
@@ -76,6 +77,18 @@ void propose_terms_at(const Proposer *proposer, int at);
 void propose_terms(const Proposer *proposer, int function);
 // conditions.c: other conditions, and statements that are under one.
 void propose_conditions(const Proposer *proposer, int function);
+// calls.c: arguments in another order, and additions that are atomic.
+void propose_calls(const Proposer *proposer, int function);
+// heads.c: the distance to a boundary, and numbers that lack what is computed from an address.
+void variables_of_address(const Code *code, bool variables[]); // marks them, one flag for each
+void propose_heads_at(const Proposer *proposer, int at);
+void propose_heads(const Proposer *proposer, int function);
+// sizes.c: the size of an array in place of a number.
+void propose_sizes_at(const Proposer *proposer, int at);
+// alike.c: what one of two operands has, for the other.
+void propose_alike_at(const Proposer *proposer, int at);
+// warned.c: what a compiler warns of.
+void propose_warned(const Proposer *proposer, int function);
 // statements.c: other assignments of a function, and none.
 void propose_statements(const Proposer *proposer, int function);
 // loops.c: conditions that are to be loops, other steps, other ends, and what a round begins with.

@@ -96,7 +96,7 @@ static bool may_be_exchanged(const Code *code, const Variable *a, int one, const
            (token_is(&code->tokens, one + 1, "[") && token_is(&code->tokens, other + 1, "["));
 }
 
-static void exchange(const Proposer *proposer, int one, int other) {
+static void exchange(const Proposer *proposer, int rank, int one, int other) {
     const Code *code = proposer->code;
     const Tokens *tokens = &code->tokens;
     char first_name[64], second_name[64];
@@ -109,7 +109,7 @@ static void exchange(const Proposer *proposer, int one, int other) {
     proposer_find_unit(code, other, other, &second_first, &second_last);
     const bool is_one = last >= second_first; // unit, or one in the other
     if (is_one && are_beside(code, one, other)) return;
-    Variant *variant = proposer_add(proposer, CHANGE_EXCHANGED, one, USUAL);
+    Variant *variant = proposer_add(proposer, CHANGE_EXCHANGED, one, rank);
     if (variant)
         snprintf(variant->words, sizeof variant->words, "%s and %s exchanged in line %d", first_name,
                  second_name, variant->line);
@@ -127,17 +127,20 @@ static void exchange(const Proposer *proposer, int one, int other) {
                   proposer_text(proposer, second_first, second_last, other, other, first_name));
 }
 
-// Two variables of a statement.
+// Two variables of a statement; of a condition, only in what is between its brackets. Not of a loop: it may
+// have no rounds then, which a loop for the rest makes up for.
 static void propose_exchanged_names(const Proposer *proposer, const Statement *statement) {
     enum { PAIRS = 12 };
     const Code *code = proposer->code;
+    const bool is_branch = statement->kind == STATEMENT_IF;
+    const int last = is_branch ? code->tokens.all[statement->first + 1].partner : statement->last;
     int pairs = 0;
-    for (int i = statement->first; i < statement->last; i++) {
+    for (int i = statement->first; i < last; i++) {
         const Variable *one = code->is_open[i] ? code_variable(code, i) : NULL;
-        for (int j = i + 1; one && j < statement->last && pairs < PAIRS; j++) {
+        for (int j = i + 1; one && j < last && pairs < PAIRS; j++) {
             const Variable *other = code->is_open[j] ? code_variable(code, j) : NULL;
             if (!other || !may_be_exchanged(code, one, i, other, j)) continue;
-            exchange(proposer, i, j);
+            exchange(proposer, is_branch ? LIKELY : USUAL, i, j);
             pairs++;
         }
     }
@@ -153,7 +156,7 @@ static void propose_exchanged_between(const Proposer *proposer, const Statement 
     for (int i = statement->first, j = next->first; i < statement->last; i++, j++) {
         const Variable *one = code->is_open[i] ? code_variable(code, i) : NULL,
                        *other = code->is_open[j] ? code_variable(code, j) : NULL;
-        if (one && other && may_be_exchanged(code, one, i, other, j)) exchange(proposer, i, j);
+        if (one && other && may_be_exchanged(code, one, i, other, j)) exchange(proposer, USUAL, i, j);
     }
 }
 
@@ -228,6 +231,7 @@ void propose_statements(const Proposer *proposer, int function) {
         propose_left_out(proposer, statement);
         if (statement->kind == STATEMENT_EXPRESSION) propose_assignments(proposer, statement);
         if (statement->kind == STATEMENT_DECLARATION) propose_exchanged_values(proposer, statement);
+        if (statement->kind == STATEMENT_IF) propose_exchanged_names(proposer, statement);
         if (statement->kind == STATEMENT_EXPRESSION || statement->kind == STATEMENT_RETURN ||
             statement->kind == STATEMENT_DECLARATION) {
             propose_exchanged_names(proposer, statement);

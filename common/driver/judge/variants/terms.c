@@ -10,6 +10,7 @@
 enum { TERMS = 24 };
 typedef struct {
     char texts[TERMS][64];
+    bool are_of_address[TERMS]; // Proposer
     int count;
 } Terms;
 
@@ -41,6 +42,7 @@ static void find_terms(const Proposer *proposer, int at, Terms *terms) {
             variable->dimensions > 0 || tokens_are_same(&code->tokens, variable->name, at))
             continue;
         variable_name_text(proposer, variable, name, sizeof name);
+        if (terms->count < TERMS) terms->are_of_address[terms->count] = proposer->is_of_address[v];
         add_term(terms, name);
         const int sign = quotient_of(code, variable);
         if (sign < 0) continue;
@@ -97,7 +99,8 @@ static void propose_for_number(const Proposer *proposer, int first, int last, bo
         for (int sign = 0; sign < 2; sign++) {
             Text now = {0};
             text_printf(&now, "%s %c %s", was, sign ? '-' : '+', terms.texts[t]);
-            proposer_replace(proposer, CHANGE_EXPRESSION, sign ? LAST : RARE, first, last, text_chars(&now));
+            const int rank = terms.are_of_address[t] ? LIKELY : sign ? LAST : RARE;
+            proposer_replace(proposer, CHANGE_EXPRESSION, rank, first, last, text_chars(&now));
             text_free(&now);
         }
     }

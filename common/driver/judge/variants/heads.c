@@ -1,0 +1,173 @@
+// What is computed from an address: the distance to a boundary, and numbers that lack it.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "driver/judge/variants/proposer.h"
+
+// ---- Which variables are ----------------------------------------------------------------------------------
+
+// Whether the cast before `at` is that of a pointer.
+static bool is_pointer(const Code *code, int at) {
+    const int last = token_is(&code->tokens, at, "(") ? code->tokens.all[at].partner : at;
+    for (int i = at; i <= last; i++) {
+        const Variable *variable = code_variable(code, i);
+        if (variable && strchr(variable->type, '*') && !token_is(&code->tokens, i + 1, "[")) return true;
+    }
+    return false;
+}
+
+static bool is_of_address(const Code *code, const bool variables[], const bool functions[], int first,
+                          int last) {
+    const Tokens *tokens = &code->tokens;
+    bool is_any = false;
+    for (int i = first; i <= last; i++) {
+        if (token_is_one_of(tokens, i, "* /") && is_any) return false; // groups, and what they hold
+        const Variable *variable = code_variable(code, i);
+        if (token_is_one_of(tokens, i, "size_t uintptr_t") && token_is(tokens, i - 1, "(") &&
+            token_is(tokens, i + 1, ")") && is_pointer(code, i + 2))
+            return true;
+        is_any |= variable && variables[variable - code->variables];
+        for (int f = 0; f < code->function_count; f++)
+            is_any |= functions[f] && tokens_are_same(tokens, code->functions[f].name, i) &&
+                      token_is(tokens, i + 1, "(");
+    }
+    return is_any;
+}
+
+// The tokens of what a whole number starts from. False: it has no start.
+static bool find_start(const Code *code, const Variable *variable, int *first, int *last) {
+    const Tokens *tokens = &code->tokens;
+    *first = variable->name + 2;
+    if (!type_is_whole(variable->type) || variable->dimensions > 0 || !token_is(tokens, *first - 1, "="))
+        return false;
+    for (*last = *first; *last + 1 < tokens->count && !token_is_one_of(tokens, *last + 1, "; ,"); ++*last)
+        if (token_is(tokens, *last, "(") && tokens->all[*last].partner > *last)
+            *last = tokens->all[*last].partner - 1;
+    return true;
+}
+
+static bool mark_functions(const Code *code, const bool variables[], bool functions[]) {
+    bool has_more = false;
+    for (int s = 0; s < code->statement_count; s++) {
+        const Statement *statement = &code->statements[s];
+        if (statement->kind != STATEMENT_RETURN || functions[statement->function] ||
+            !is_of_address(code, variables, functions, statement->first + 1, statement->last - 1))
+            continue;
+        has_more = functions[statement->function] = true;
+    }
+    return has_more;
+}
+
+// A parameter that a call gives a variable of this kind.
+static bool mark_parameters(const Code *code, bool variables[]) {
+    const Tokens *tokens = &code->tokens;
+    bool has_more = false;
+    for (int f = 0; f < code->function_count; f++) {
+        const Function *function = &code->functions[f];
+        for (int at = 0; at < tokens->count; at++) {
+            if (!code->is_open[at] || !tokens_are_same(tokens, at, function->name) ||
+                !token_is(tokens, at + 1, "("))
+                continue;
+            int which = 0;
+            for (int i = at + 2; i < tokens->all[at + 1].partner; i++) {
+                const Variable *given = code_variable(code, i);
+                which += token_is(tokens, i, ",");
+                if (tokens->all[i].partner > i) i = tokens->all[i].partner;
+                if (!given || !variables[given - code->variables] || !token_is_one_of(tokens, i - 1, "( ,") ||
+                    !token_is_one_of(tokens, i + 1, ") ,"))
+                    continue;
+                int parameter = 0;
+                for (int v = 0; v < code->variable_count; v++) {
+                    const Variable *one = &code->variables[v];
+                    if (one->name <= function->name || one->name >= function->first) continue;
+                    if (parameter++ != which || variables[v]) continue;
+                    has_more = variables[v] = true;
+                }
+            }
+        }
+    }
+    return has_more;
+}
+
+void variables_of_address(const Code *code, bool variables[]) {
+    bool *functions = calloc((size_t)code->function_count + 1, sizeof *functions);
+    for (bool has_more = functions != NULL; has_more;) {
+        has_more = mark_functions(code, variables, functions);
+        has_more |= mark_parameters(code, variables);
+        for (int v = 0; v < code->variable_count; v++) {
+            int first, last;
+            if (variables[v] || !find_start(code, &code->variables[v], &first, &last) ||
+                !is_of_address(code, variables, functions, first, last))
+                continue;
+            has_more = variables[v] = true;
+        }
+    }
+    free(functions);
+}
+
+// ---- The distance to the next boundary --------------------------------------------------------------------
+
+// Of `x % 4`, `x % 16 / 4` and `x & 3`: its last token, and the distance of boundaries. 0: it is neither.
+static long distance_of(const Proposer *proposer, int at, int right, int *last) {
+    const Tokens *tokens = &proposer->code->tokens;
+    const Token *number = &tokens->all[right];
+    if (right != at + 1 || number->kind != TOKEN_INTEGER) return 0;
+    const long by = strtol(tokens->source + number->from, NULL, 0);
+    *last = right;
+    if (token_is(tokens, at, "&")) return (by & (by + 1)) == 0 ? by + 1 : 0;
+    if (!token_is(tokens, at, "%")) return 0;
+    if (!token_is(tokens, right + 1, "/") || tokens->all[right + 2].kind != TOKEN_INTEGER) return by;
+    const long size = strtol(tokens->source + tokens->all[right + 2].from, NULL, 0);
+    *last = right + 2;
+    return size > 0 && by % size == 0 ? by / size : 0;
+}
+
+// How far it is to the next boundary, in place of how far the last one is behind.
+void propose_heads_at(const Proposer *proposer, int at) {
+    enum { MOST = 16 }; // elements of the widest access
+    int left, right, last;
+    if (!token_is_one_of(&proposer->code->tokens, at, "% &") ||
+        !operator_operands(proposer->code, at, &left, &right) ||
+        token_is(&proposer->code->tokens, left - 1, "-"))
+        return;
+    const long distance = distance_of(proposer, at, right, &last);
+    bool has_address = false;
+    for (int i = left; i < at; i++)
+        has_address |= token_is_one_of(&proposer->code->tokens, i, "size_t uintptr_t");
+    if (distance < 2 || distance > MOST) return;
+    char *behind = proposer_text(proposer, left, last, 0, 0, NULL);
+    Text ahead = {0};
+    if (behind) text_printf(&ahead, "(%ld - %s) %% %ld", distance, behind, distance);
+    if (behind)
+        proposer_replace(proposer, CHANGE_EXPRESSION, has_address ? LIKELY : RARE, left, last,
+                         text_chars(&ahead));
+    text_free(&ahead);
+    free(behind);
+}
+
+// ---- Numbers that lack it ---------------------------------------------------------------------------------
+
+// What a whole number starts from, with one of these variables that is known there.
+void propose_heads(const Proposer *proposer, int function) {
+    const Code *code = proposer->code;
+    for (int v = 0; v < code->variable_count; v++) {
+        int first, last;
+        if (code->variables[v].function != function ||
+            !find_start(code, &code->variables[v], &first, &last) || !code->is_open[first])
+            continue;
+        char *start = proposer_text(proposer, first, last, 0, 0, NULL), name[64];
+        for (int w = 0; start && w < code->variable_count; w++) {
+            const Variable *head = &code->variables[w];
+            if (!proposer->is_of_address[w] || first < head->from || first >= head->to || w == v) continue;
+            variable_name_text(proposer, head, name, sizeof name);
+            for (int sign = 0; sign < 2; sign++) {
+                Text now = {0};
+                text_printf(&now, "%s %c %s", start, "+-"[sign], name);
+                proposer_replace(proposer, CHANGE_EXPRESSION, FIRST, first, last, text_chars(&now));
+                text_free(&now);
+            }
+        }
+        free(start);
+    }
+}
