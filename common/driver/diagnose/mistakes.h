@@ -52,6 +52,8 @@ __extension__ typedef unsigned __int128 Facts;
 #define FACT_N_IS_0 FACT(12)
 #define FACT_OFFSET_BASE FACT(13) // buffers that begin 4, 8 or 12 bytes past a multiple of 16
 #define FACT_LARGE FACT(57)       // a few blocks of a large size; every other case is right
+#define FACT_LONGER                                                                                          \
+    FACT(78) // in a missed bandwidth, blocks of the modelled size take longer than smaller ones
 // Of all cases together
 #define FACT_BY_SCHEDULE FACT(14)    // only schedules other than the plain one fail
 #define FACT_ONLY_WEAK FACT(58)      // only weak ones fail

@@ -51,6 +51,7 @@ typedef struct {
 
     // Modelled
     double error_band; // of `seconds` and what follows from it: GpuProfile. It is not the ratio's
+    double longer;     // if a few blocks of this size take longer than those of smaller ones: how many times
     char limiter[200]; // "bytes in flight: 16 KiB an SM, 40 KiB would fill it"
 } Bandwidth;
 

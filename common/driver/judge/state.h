@@ -34,6 +34,7 @@ typedef struct {
 typedef struct {
     CaseShape whole;
     ModelWork works[MAX_LAUNCHES];
+    bool is_sampled; // they are those of a few blocks of that size, and not extrapolated from smaller sizes
 } ModelledWorks;
 
 typedef struct {
@@ -52,6 +53,7 @@ typedef struct {
     PreparedCache cache;
     Progress tasks[2][MAX_TASKS]; // [is_beside]
     ModelledWorks modelled[MAX_TASKS];
+    ModelledWorks large[MAX_TASKS]; // only the blocks that ran of a large case at the size that is modelled
 } Judge;
 
 // Ends the run without a case that could tell.

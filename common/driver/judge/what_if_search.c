@@ -350,7 +350,10 @@ void judge_find_what_if(Judge *judge) {
             missed = &judgement->goals[g];
     if (!missed || !profile || judgement->verdict != VERDICT_SLOW) return;
     const Bandwidth *bandwidth = &judgement->bandwidth[missed->task];
-    if (bandwidth->kind != BANDWIDTH_MODELLED || !(bandwidth->ratio > 0)) return;
+    // What makes a kernel slow at that size alone does not show in smaller ones, which would answer.
+    if (bandwidth->kind != BANDWIDTH_MODELLED || !(bandwidth->ratio > 0) ||
+        judge->modelled[missed->task].is_sampled)
+        return;
     search = (Search){.judge = judge,
                       .goal = missed->goal,
                       .bandwidth = bandwidth,
