@@ -4,8 +4,9 @@
 #include <stddef.h>
 #include <string.h>
 
-// What two ways of modelling one kernel may differ by.
-static const double likely_difference = 0.05;
+// What two ways of modelling one kernel may differ by. Which loads of a chain others have made before, and
+// so which warp is the last one, makes its trips differ by more.
+static const double likely_difference = 0.05, likely_waiting = 0.25;
 
 enum { MOST_BLOCKS = 4, MOST_ELEMENTS = 1 << 17, MOST_STEPS = 1 << 24 };
 
@@ -78,6 +79,31 @@ static bool is_same_size(const CaseSize *a, const CaseSize *b) {
 
 static double share_of(double part, double whole) { return whole > 0 ? part / whole : 0; }
 
+static void share_trips(const ModelTime *extrapolated, ModelTime *time) {
+    const double trips = time->l2_trips + time->dram_trips,
+                 of_dram =
+                     share_of(extrapolated->dram_trips, extrapolated->l2_trips + extrapolated->dram_trips);
+    if (time->dram_trips <= of_dram * trips) return;
+    time->dram_trips = of_dram * trips;
+    time->l2_trips = trips - time->dram_trips;
+}
+
+// What neighbours would have loaded before, had they run, comes from the L2: the same part of the sectors as
+// extrapolated.
+static void share_sectors(const ModelWork *extrapolated, ModelWork *whole) {
+    const double first = whole->load_sectors * share_of(extrapolated->first, extrapolated->load_sectors),
+                 shared = whole->first - first, trips = whole->warp_time.dram_trips;
+    if (!(shared > 0) || !(extrapolated->again_grid > 0)) return;
+    whole->first_pairs *= first / whole->first;
+    whole->first = first;
+    whole->again_grid += shared;
+    for (int i = 0; i < MODEL_BINS; i++)
+        whole->grid_distance[i] += shared * extrapolated->grid_distance[i] / extrapolated->again_grid;
+    share_trips(&extrapolated->block_time, &whole->block_time);
+    share_trips(&extrapolated->warp_time, &whole->warp_time);
+    if (trips > 0) whole->regions *= whole->warp_time.dram_trips / trips;
+}
+
 // False: nothing is known of the launch.
 static bool scale(const ModelWork *few, const ModelWork *extrapolated, uint64_t blocks, ModelWork *whole) {
     const bool has_ended = few->blocks > 0;
@@ -91,6 +117,7 @@ static bool scale(const ModelWork *few, const ModelWork *extrapolated, uint64_t 
         whole->block_time = extrapolated->block_time;
         whole->warp_time = extrapolated->warp_time;
     }
+    share_sectors(extrapolated, whole);
     // What blocks are for one another shows only where all of them run, and how often they meet at one
     // address or one slice of the L2 depends on where the buffers lie.
     const double more = share_of(whole->atomic_operations, extrapolated->atomic_operations);
@@ -152,7 +179,7 @@ static bool does_more(const ModelledWorks *extrapolated, const ModelledWorks *sa
     const double most = 1 + likely_difference;
     for (int l = 0; l < extrapolated->whole.launch_count; l++) {
         const ModelWork *before = &extrapolated->works[l], *here = &sampled->works[l];
-        if (waiting(&here->block_time) > most * waiting(&before->block_time)) return true;
+        if (waiting(&here->block_time) > (1 + likely_waiting) * waiting(&before->block_time)) return true;
         for (size_t f = 0; f < sizeof fields / sizeof fields[0]; f++) {
             double had, has;
             memcpy(&had, (const char *)before + fields[f], sizeof had);
