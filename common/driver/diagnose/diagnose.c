@@ -399,7 +399,7 @@ static bool takes_longer_there(const Judgement *judgement) {
     for (int g = 0; g < judgement->goal_count; g++) {
         const GoalResult *result = &judgement->goals[g];
         if (result->state == GOAL_MISSED && strstr(result->goal->measure, "bandwidth_ratio"))
-            return judgement->bandwidth[result->task].longer > 1;
+            return bandwidth_is_lost_by_size(&judgement->bandwidth[result->task]);
     }
     return false;
 }

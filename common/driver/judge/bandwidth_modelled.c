@@ -165,6 +165,7 @@ static void model_task(Judge *judge, int index, CaseSize size, const ModelDevice
             judge_add_failed(judge, &modelled.failed, CASE_OF_MODEL);
         return;
     }
+    const double extrapolated = sum.seconds;
     const double factor = modelled_follow_blocks(&modelled, device, &judge->modelled[index], &sum);
     bandwidth->kind = BANDWIDTH_MODELLED;
     bandwidth->state = BANDWIDTH_DECIDED;
@@ -177,7 +178,7 @@ static void model_task(Judge *judge, int index, CaseSize size, const ModelDevice
     bandwidth->peak_tflop_per_s = judge->judgement->device.peak_tflop_per_s;
     memcpy(bandwidth->limiter, sum.words, sizeof bandwidth->limiter);
     if (factor > 1) {
-        bandwidth->longer = factor;
+        bandwidth->longer = sum.seconds / extrapolated;
         add_remark_of_size(bandwidth, factor);
     }
     if (modelled_waits_for_blocks(&judge->modelled[index]))

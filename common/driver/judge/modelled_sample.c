@@ -190,7 +190,7 @@ static bool does_more(const ModelledWorks *extrapolated, const ModelledWorks *sa
     return false;
 }
 
-double modelled_follow_blocks(ModelledTask *modelled, const ModelDevice *device, ModelledWorks *works,
+double modelled_follow_blocks(ModelledTask *modelled, const ModelDevice *device, const ModelledWorks *works,
                               ModelEstimate *estimate) {
     static ModelledWorks sampled;
     ModelEstimate here;
@@ -200,8 +200,6 @@ double modelled_follow_blocks(ModelledTask *modelled, const ModelDevice *device,
     const double factor = here.seconds / estimate->seconds;
     if (!(factor > 1 + likely_difference)) return 1;
     here.seconds /= 1 + likely_difference;
-    *works = sampled;
-    works->is_sampled = true;
     *estimate = here;
     return factor;
 }

@@ -4,9 +4,9 @@
 
 #include "driver/judge/modelled_runs.h"
 
-// If these blocks show that the launches take longer than extrapolated: replaces works and estimate, and
-// returns by which factor. Else returns 1.
-double modelled_follow_blocks(ModelledTask *modelled, const ModelDevice *device, ModelledWorks *works,
+// If these blocks show that the launches take longer than extrapolated: replaces the estimate, and returns by
+// which factor. Else returns 1.
+double modelled_follow_blocks(ModelledTask *modelled, const ModelDevice *device, const ModelledWorks *works,
                               ModelEstimate *estimate);
 // Keeps what the blocks of a large case did, so that they need not run again.
 void modelled_keep_sample(const CaseShape *whole, const LargeCase *large, const RunReply *reply,

@@ -34,7 +34,6 @@ typedef struct {
 typedef struct {
     CaseShape whole;
     ModelWork works[MAX_LAUNCHES];
-    bool is_sampled; // they are those of a few blocks of that size, and not extrapolated from smaller sizes
 } ModelledWorks;
 
 typedef struct {
