@@ -432,6 +432,33 @@ def test_a_slow_kernel_earns_less_and_is_told_why(tmp_path: Path) -> None:
     assert "load and store units" in bandwidth["limiter"] or "L2" in bandwidth["limiter"]
 
 
+@pytest.mark.parametrize(
+    ("name", "most"),
+    [
+        ("wrong/ch02/chunks_beyond_2_to_the_25", 0.5),  # in the large case of that size
+        ("wrong/ch14/one_load_in_flight_for_large_n", 0.9),  # in blocks that run for the model alone
+    ],
+)
+def test_a_kernel_that_is_slow_at_the_modelled_size_alone_is_slow(
+    tmp_path: Path, name: str, most: float
+) -> None:
+    result = chapter(tmp_path, Path(name).parent.name, kernel=kernel_file(name))
+    bandwidth = result["bandwidth"]
+    assert bandwidth["ratio"] < most
+    assert re.search(
+        r"at this size its blocks take \d+(\.\d)? times as long as at smaller ones", bandwidth["message"]
+    )
+    assert result["points"]["earned"] < 10
+    assert result["what_if"] is None
+
+
+# Chapter 14's solution takes another way beyond 2^26 elements than at the sizes that the model runs.
+def test_another_way_that_is_not_slower_counts_as_extrapolated(tmp_path: Path) -> None:
+    bandwidth = chapter(tmp_path, "ch14")["bandwidth"]
+    assert bandwidth["ratio"] == 1
+    assert bandwidth["message"] == ""
+
+
 PROFILES = re.findall(r'^    \{"([^"]+)",$', (ROOT / "common/gpu/profiles.c").read_text(), re.MULTILINE)
 
 

@@ -394,6 +394,16 @@ static ShapeSet simplest(ShapeSet shapes) {
     return shapes;
 }
 
+// Whether a goal of bandwidth is missed by what a few blocks do at the modelled size alone.
+static bool takes_longer_there(const Judgement *judgement) {
+    for (int g = 0; g < judgement->goal_count; g++) {
+        const GoalResult *result = &judgement->goals[g];
+        if (result->state == GOAL_MISSED && strstr(result->goal->measure, "bandwidth_ratio"))
+            return bandwidth_is_lost_by_size(&judgement->bandwidth[result->task]);
+    }
+    return false;
+}
+
 static void gather(Evidence *evidence, const char *source) {
     const Judgement *judgement = evidence->judgement;
     enum { MAX_SOURCE = 256 * 1024 }; // a larger text is not a kernel, and expressions would take long
@@ -424,6 +434,7 @@ static void gather(Evidence *evidence, const char *source) {
         if (blocks_ended(evidence)) evidence->facts |= FACT_BLOCKS_ENDED;
     }
     evidence->facts |= facts_of_task(&evidence->of->tasks[evidence->task]);
+    if (takes_longer_there(judgement)) evidence->facts |= FACT_LONGER;
     if (evidence->of->is_program) evidence->facts |= FACT_PROGRAM;
     if (evidence->finding) {
         stripped_line(&evidence->source, evidence->finding->place.line, &evidence->line);

@@ -53,6 +53,10 @@ bool bandwidth_is_known(const Bandwidth *bandwidth) {
     return bandwidth->kind != BANDWIDTH_NONE && bandwidth->gb_per_s > 0;
 }
 
+bool bandwidth_is_lost_by_size(const Bandwidth *bandwidth) {
+    return bandwidth->longer > 1 && bandwidth->ratio * bandwidth->longer >= full_bandwidth_ratio;
+}
+
 double bandwidth_least_seconds(const Task *task, const CaseShape *shape, const GpuInfo *device,
                                bool may_hit) {
     double inputs = 0, outputs = 0;

@@ -51,6 +51,8 @@ typedef struct {
 
     // Modelled
     double error_band; // of `seconds` and what follows from it: GpuProfile. It is not the ratio's
+    double longer; // if its blocks take longer at this size than at smaller ones: `seconds` in terms of what
+                   // follows from these
     char limiter[200]; // "bytes in flight: 16 KiB an SM, 40 KiB would fill it"
 } Bandwidth;
 
@@ -72,6 +74,8 @@ void bandwidth_complete(Bandwidth *bandwidth);
 double bandwidth_least_seconds(const Task *task, const CaseShape *shape, const GpuInfo *device, bool may_hit);
 // Untrusted if it is below that: some of the work was not done.
 void bandwidth_distrust(Bandwidth *bandwidth, double least_seconds);
+// Whether it would be full if the blocks took no longer at this size than at smaller ones.
+bool bandwidth_is_lost_by_size(const Bandwidth *bandwidth);
 // An unavailable one. `words` is a sentence without a full stop: "the emulator measures no times".
 void bandwidth_unavailable(Bandwidth *bandwidth, int task, CaseSize size, const char *words);
 bool bandwidth_is_known(const Bandwidth *bandwidth); // it has a gb_per_s

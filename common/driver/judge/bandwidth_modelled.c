@@ -13,6 +13,7 @@
 #include "support/sha256.h"
 #include "support/system.h"
 #include "driver/judge/modelled_runs.h"
+#include "driver/judge/modelled_sample.h"
 
 // ---- One task ---------------------------------------------------------------------------------------------
 
@@ -120,6 +121,19 @@ static void estimate_reference_once(Judge *judge, const ModelDevice *device, con
 
 // ---- All of them ------------------------------------------------------------------------------------------
 
+static void add_remark(Bandwidth *bandwidth, const char *words) {
+    const size_t length = strlen(bandwidth->words);
+    snprintf(bandwidth->words + length, sizeof bandwidth->words - length, "%s%s", length > 0 ? "; " : "",
+             words);
+}
+
+static void add_remark_of_size(Bandwidth *bandwidth, double factor) {
+    char words[120];
+    snprintf(words, sizeof words, "at this size its blocks take %.*f times as long as at smaller ones",
+             factor < 10 ? 1 : 0, factor);
+    add_remark(bandwidth, words);
+}
+
 static void model_task(Judge *judge, int index, CaseSize size, const ModelDevice *device,
                        Bandwidth *bandwidth) {
     static ModelledTask modelled;
@@ -151,6 +165,8 @@ static void model_task(Judge *judge, int index, CaseSize size, const ModelDevice
             judge_add_failed(judge, &modelled.failed, CASE_OF_MODEL);
         return;
     }
+    const double extrapolated = sum.seconds;
+    const double factor = modelled_follow_blocks(&modelled, device, &judge->modelled[index], &sum);
     bandwidth->kind = BANDWIDTH_MODELLED;
     bandwidth->state = BANDWIDTH_DECIDED;
     bandwidth->words[0] = '\0';
@@ -161,19 +177,17 @@ static void model_task(Judge *judge, int index, CaseSize size, const ModelDevice
     bandwidth->peak_gb_per_s = judge->judgement->device.peak_gb_per_s;
     bandwidth->peak_tflop_per_s = judge->judgement->device.peak_tflop_per_s;
     memcpy(bandwidth->limiter, sum.words, sizeof bandwidth->limiter);
+    if (factor > 1) {
+        bandwidth->longer = sum.seconds / extrapolated;
+        add_remark_of_size(bandwidth, factor);
+    }
     if (modelled_waits_for_blocks(&judge->modelled[index]))
-        snprintf(
-            bandwidth->words, sizeof bandwidth->words,
+        add_remark(
+            bandwidth,
             "its blocks wait for one another, which the model follows only in part: a GPU may be slower");
     bandwidth_complete(bandwidth);
     bandwidth_distrust(bandwidth,
                        bandwidth_least_seconds(task, &shape->shape, &judge->judgement->device, false));
-}
-
-static void add_remark(Bandwidth *bandwidth, const char *words) {
-    const size_t length = strlen(bandwidth->words);
-    snprintf(bandwidth->words + length, sizeof bandwidth->words - length, "%s%s", length > 0 ? "; " : "",
-             words);
 }
 
 static void compare_with_reference(const Judge *judge, const GpuProfile *profile, double reference_seconds,

@@ -11,6 +11,7 @@
 #include "support/text.h"
 #include "driver/judge/large_end.h"
 #include "driver/judge/launch_changes.h"
+#include "driver/judge/modelled_sample.h"
 #include "driver/judge/tally.h"
 #include "driver/plan/large.h"
 #include "driver/plan/timed_size.h"
@@ -41,6 +42,13 @@ void judge_note_failure(Judge *judge, const CaseReport *report) {
     for (int t = 0; t < MAX_TASKS; t++) judge->tasks[0][t].gave_up = judge->tasks[1][t].gave_up = true;
 }
 
+// Whether it is a large case at the size for which bandwidth is modelled.
+static bool is_modelled(const Judge *judge, const Case *one) {
+    const Task *task = &judge->of->tasks[one->task];
+    return one->is_large && !judge->is_gpu && task_has_bandwidth(task) &&
+           one->size.n == timed_size(task, 0).n;
+}
+
 // The part of start_case() for a case of which only a few blocks run.
 static bool start_large_case(Judge *judge, Worker *worker, int index, const TaskShape *shape) {
     static Request request;
@@ -53,6 +61,7 @@ static bool start_large_case(Judge *judge, Worker *worker, int index, const Task
         judge_note_failure(judge, report);
         return false;
     }
+    request.timing = is_modelled(judge, one);
     worker->job = index;
     runner_begin(worker->runner, &request, case_seconds(false, one->size.n));
     return true;
@@ -186,6 +195,8 @@ static void collect(Judge *judge, Worker *worker, const RunReply *reply) {
                                                              runner_arena(worker->runner), report)
                                           : case_judge(task, &shape->shape, &worker->layout, worker->prepared,
                                                        reply, runner_arena(worker->runner), on_gpu, report);
+    if (is_modelled(judge, one))
+        modelled_keep_sample(&shape->shape, &worker->large, reply, &judge->large[one->task]);
     keep_shapes(judge, report);
     keep_printed(judge, reply);
     keep_note(judge, job, reply);

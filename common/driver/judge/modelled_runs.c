@@ -23,6 +23,8 @@ static double work_in(const CaseSize *size) {
     return (double)size->n * (double)(size->depth ? size->depth : 1);
 }
 
+bool modelled_runs_whole(const CaseSize *size) { return size->n <= few_elements; }
+
 static bool give_up(ModelledTask *modelled, const char *words) {
     snprintf(modelled->why, sizeof modelled->why, "not modelled: %.290s", words);
     return false;
@@ -210,7 +212,7 @@ static bool choose_product(ModelledTask *modelled, const CaseShape *whole, PartR
 
 // One or two runs, or 0 if there are none.
 static int run_parts(ModelledTask *modelled, const CaseShape *whole, int launch, PartRun parts[2]) {
-    if (whole->size.n <= few_elements) {
+    if (modelled_runs_whole(&whole->size)) {
         parts[0].at = (TaskShape){.task = modelled->index, .size = whole->size, .shape = *whole};
         return run_part(modelled, &parts[0]);
     }

@@ -32,6 +32,8 @@ typedef struct {
 
 // What each launch of `whole` does. False, with `why`, if a run is not right or does not represent the whole.
 bool modelled_works(ModelledTask *modelled, const CaseShape *whole, ModelledWorks *done);
+// Whether a size is so small that all of it runs.
+bool modelled_runs_whole(const CaseSize *size);
 // Whether blocks of a launch wait for one another, other than in a chain: for how long, the model knows in
 // part.
 bool modelled_waits_for_blocks(const ModelledWorks *done);

@@ -92,7 +92,9 @@ static double seconds_with(Search *search, const WhatIf *what_if) {
     ModelEstimate estimate;
     if (!works) return 0;
     search->modelled.what_if = *what_if;
-    return modelled_estimate(&search->modelled, works, &search->device, &estimate) ? estimate.seconds : 0;
+    return modelled_estimate(&search->modelled, works, &search->device, &estimate)
+               ? fmax(1, search->bandwidth->longer) * estimate.seconds
+               : 0;
 }
 
 // The share of the reference's bandwidth, and whether that is enough.
@@ -350,7 +352,10 @@ void judge_find_what_if(Judge *judge) {
             missed = &judgement->goals[g];
     if (!missed || !profile || judgement->verdict != VERDICT_SLOW) return;
     const Bandwidth *bandwidth = &judgement->bandwidth[missed->task];
-    if (bandwidth->kind != BANDWIDTH_MODELLED || !(bandwidth->ratio > 0)) return;
+    // What makes a kernel slow at that size alone does not show in smaller ones, which answer.
+    if (bandwidth->kind != BANDWIDTH_MODELLED || !(bandwidth->ratio > 0) ||
+        bandwidth_is_lost_by_size(bandwidth))
+        return;
     search = (Search){.judge = judge,
                       .goal = missed->goal,
                       .bandwidth = bandwidth,

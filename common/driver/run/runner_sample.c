@@ -54,6 +54,7 @@ static void launch_sample(Session *session, const Request *request, const Prepar
         const RunLaunch *launch = &request->program.launches[i];
         GpuLaunch on_device = program_launch(launch, &prepared[i]);
         on_device.checks = request->checks;
+        on_device.timing = request->timing != 0;
         on_device.sample = launch->sample_count ? launch->sample : NULL;
         on_device.sample_count = launch->sample_count;
         on_device.footprint = footprint;

@@ -28,6 +28,7 @@ typedef struct {
 typedef struct {
     Note *notes;
     uint64_t count;
+    bool has_atomics; // else none is looked for in a buffer of gigabytes
     // Where accesses are to be coalesced: the place of each word + 1, in the order in which words are
     // touched; 0: not yet. NULL: every word is where it is.
     uint32_t *places;
@@ -243,6 +244,7 @@ Touch sectors_touch(Sectors *s, const Access *a, Toucher *warp, ModelWork *work)
         n->lines = warp->lines;
         n->block = block;
     }
+    notes->has_atomics |= is_atomic;
     if (is_atomic)
         for (uint32_t k = 0; k < touch.sectors; k++)
             if (sectors[k] < notes->count)
@@ -256,7 +258,7 @@ Touch sectors_touch(Sectors *s, const Access *a, Toucher *warp, ModelWork *work)
 // (`atomic_line_1_ns` to 7 of the record's calibration). An allocation is taken to begin with a whole KiB.
 static void add_up_atomics(const Notes *of, ModelWork *work) {
     double operations[2] = {0}, whole[2] = {0};
-    for (uint64_t k = 0; of->notes && k < of->count; k++) {
+    for (uint64_t k = 0; of->has_atomics && k < of->count; k++) {
         const Note *n = &of->notes[k];
         if (k % SECTORS_A_KIB == 0) operations[0] = operations[1] = whole[0] = whole[1] = 0;
         work->atomic_sectors += n->atomics && !n->is_shared;
