@@ -99,7 +99,10 @@ void variants_propose(const Code *code, const bool functions[], const VariantClu
     bool *is_of_address = calloc((size_t)code->variable_count + 1, sizeof *is_of_address);
     Proposer proposer = {.code = code, .is_of_address = is_of_address, .variants = variants};
     variants->failed |= !is_of_address;
-    if (variants->failed) return;
+    if (variants->failed) {
+        free(is_of_address);
+        return;
+    }
     named_numbers_find(code->tokens.source, &proposer.named);
     variables_of_address(code, is_of_address);
     for (int f = 0; f < code->function_count; f++) {
