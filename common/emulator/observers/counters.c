@@ -123,6 +123,12 @@ static void add_tally(Counters *counters, const Tally *tally, const Instruction 
     }
 }
 
+// Whether a warp may issue it although none of its lanes comes to it.
+static bool is_issued_by_others(const Instruction *in) {
+    return in->space == PTX_SPACE_SHARED && in->merged_bytes != MERGED_AWAY &&
+           (in->guard >= 0 || in->predicated_back);
+}
+
 // Under a predicate an access to shared memory is issued by every warp that comes to the branch, or to the
 // instruction.
 static void add_issued(Counters *counters, const Tally *tally, const Instruction *in) {
@@ -131,9 +137,9 @@ static void add_issued(Counters *counters, const Tally *tally, const Instruction
                       : in->kind == KIND_STORE  ? &counters->issued_shared_st
                       : in->kind == KIND_ATOMIC ? &counters->issued_shared_atom
                                                 : NULL;
-    if (!count || in->space != PTX_SPACE_SHARED || in->merged_bytes == MERGED_AWAY) return;
+    if (!count || !is_issued_by_others(in)) return;
     const uint64_t issued = tally[-(int)in->predicated_back].warps;
-    if ((in->guard >= 0 || in->predicated_back) && issued > *count) *count = issued;
+    if (issued > *count) *count = issued;
 }
 
 static int compare_lines(const void *a, const void *b) {
@@ -144,13 +150,15 @@ static int compare_lines(const void *a, const void *b) {
 
 static bool gather(const Counting *c, EmulatorResult *result) {
     const Program *program = c->machine->program;
-    LineCounters *lines = calloc((size_t)program->instruction_count + 1, sizeof *lines);
+    size_t executed = 0;
+    for (int i = 0; i < program->instruction_count; i++) executed += c->tally[i].warps > 0;
+    LineCounters *lines = calloc(executed + 1, sizeof *lines);
     if (!lines) return false;
     int count = 0;
     for (int i = 0; i < program->instruction_count; i++) {
         const Instruction *in = program->by_number[i];
-        if (!c->tally[i]
-                 .warps) { // a line that no lane came to has no counters, but a warp may have issued it
+        if (!c->tally[i].warps) { // a line that no lane came to has no counters, but a warp may have issued it
+            if (!is_issued_by_others(in)) continue;
             Counters issued = {0};
             add_issued(&issued, &c->tally[i], in);
             counters_add(&result->counters, &issued);
