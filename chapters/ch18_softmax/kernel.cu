@@ -146,18 +146,18 @@ __global__ void softmax_online(const float *in, float *out, int rows, int column
     }
 }
 
-// A row in registers. Each thread holds up to ITEMS elements of it, or MORE_ITEMS of a row that is too long for that.
-const int ITEMS = 16, MORE_ITEMS = 32, LONGEST_ROW = 16384;
+// A bfloat16 is the upper half of a float.
+__device__ float to_float(__nv_bfloat16 x) {
+    return __uint_as_float((unsigned)__bfloat16_as_ushort(x) << 16);
+}
+
+__device__ float to_float(float x) {
+    return x;
+}
 
 // Neighbours that one load brings: 16 bytes if there are four floats or eight bfloat16 of them.
 template <typename Element, int EACH> struct alignas(EACH * sizeof(Element)) Group {
     Element of[EACH];
-};
-
-// A thread's slice of a row as it was loaded. A bfloat16 is half as many registers as a float.
-template <typename Element, int EACH, int COUNT> struct Slice {
-    Group<Element, EACH> groups[COUNT / EACH];
-    __device__ float at(int i) const { return (float)groups[i / EACH].of[i % EACH]; }
 };
 
 // Group k of this thread in a row.
@@ -168,86 +168,94 @@ __device__ int group_of(int k) {
 // Loads this thread's groups of a row, and `filler` in place of those beyond its end. columns: a multiple of EACH. No load
 // waits for another: what the groups hold is not looked at here.
 template <int EACH, typename Element, int COUNT>
-__device__ void load_row(const Element *row, int columns, float filler, Slice<Element, EACH, COUNT> &slice) {
+__device__ void load_groups(const Element *row, int columns, Element filler, Element (&x)[COUNT]) {
 #pragma unroll
     for (int k = 0; k < COUNT / EACH; k++) {
+        Group<Element, EACH> group;
         for (int j = 0; j < EACH; j++) {
-            slice.groups[k].of[j] = (Element)filler;
+            group.of[j] = filler;
         }
         if (group_of(k) < columns / EACH) {
-            slice.groups[k] = ((const Group<Element, EACH> *)row)[group_of(k)];
+            group = ((const Group<Element, EACH> *)row)[group_of(k)];
+        }
+        for (int j = 0; j < EACH; j++) {
+            x[k * EACH + j] = group.of[j];
         }
     }
 }
 
 // Stores group k, each element rounded once to the type of the row.
-template <int EACH, typename Element>
-__device__ void store_group(Element *row, int columns, int k, const float *x) {
-    if (group_of(k) < columns / EACH) {
-        Group<Element, EACH> group;
-        for (int j = 0; j < EACH; j++) {
-            group.of[j] = (Element)x[j];
-        }
-        ((Group<Element, EACH> *)row)[group_of(k)] = group;
+template <int EACH, typename Element> __device__ void store_group(Element *row, int k, const float *x) {
+    Group<Element, EACH> group;
+    for (int j = 0; j < EACH; j++) {
+        group.of[j] = (Element)x[j];
+    }
+    ((Group<Element, EACH> *)row)[group_of(k)] = group;
+}
+
+// Elements that 16 bytes hold.
+template <typename Element> __device__ constexpr int wide() {
+    return 16 / sizeof(Element);
+}
+
+// A row in the registers of its threads, up to COUNT elements in each. is_wide: 16 bytes are loaded at once.
+template <typename Element, int COUNT>
+__device__ void load_row(const Element *row, int columns, bool is_wide, float filler, Element (&x)[COUNT]) {
+    if (is_wide) {
+        load_groups<wide<Element>()>(row, columns, (Element)filler, x);
+    } else {
+        load_groups<1>(row, columns, (Element)filler, x);
     }
 }
 
-template <int COUNT, int EACH, typename Element>
-__device__ void softmax_of_row(const Element *in, Element *out, int columns) {
+template <int EACH, typename Element, int COUNT>
+__device__ void store_groups(Element *row, int columns, const float (&x)[COUNT]) {
+#pragma unroll
+    for (int k = 0; k < COUNT / EACH; k++) {
+        if (group_of(k) < columns / EACH) {
+            store_group<EACH>(row, k, &x[k * EACH]);
+        }
+    }
+}
+
+template <int COUNT, typename Element>
+__device__ void softmax_of_row(const Element *in, Element *out, int columns, bool is_wide) {
     __shared__ float maximum_of[1][32], sum_of[1][32];
-    Slice<Element, EACH, COUNT> slice;
-    load_row<EACH>(in, columns, -INFINITY, slice);
+    Element loaded[COUNT];
+    load_row(in, columns, is_wide, -INFINITY, loaded);
     float x[COUNT];
     for (int k = 0; k < COUNT; k++) {
-        x[k] = slice.at(k);
+        x[k] = to_float(loaded[k]);
     }
     // TODO 4: the same steps as in three passes, on registers. Each power is computed once.
     float maximum = over_row<Maximum>(x[0], maximum_of), sum = over_row<Sum>(__expf(x[0] - maximum), sum_of);
     for (int k = 0; k < COUNT; k++) {
         x[k] = __expf(x[k] - maximum) / sum;
     }
-#pragma unroll
-    for (int k = 0; k < COUNT / EACH; k++) {
-        store_group<EACH>(out, columns, k, &x[k * EACH]);
+    if (is_wide) {
+        store_groups<wide<Element>()>(out, columns, x);
+    } else {
+        store_groups<1>(out, columns, x);
     }
-}
-
-// How many elements a thread has of a row: more if MOST threads would not be enough otherwise.
-template <int MOST> __device__ int items_of(long long columns) {
-    return columns <= ITEMS * MOST ? ITEMS : MORE_ITEMS;
 }
 
 template <int COUNT, typename Element>
-__device__ void softmax_of_any_row(const Element *in, Element *out, int row, int rows, int columns) {
-    const int WIDE = 16 / sizeof(Element);
-    // TODO 5: when may a thread load and store 16 bytes at once? Rows of other lengths need single elements.
-    bool is_wide = false;
-    if (row >= rows) {
-        columns = 0; // the lanes of a missing row take part in the shuffles of their warp
-    }
-    if (is_wide) {
-        softmax_of_row<COUNT, WIDE>(in, out, columns);
-    } else {
-        softmax_of_row<COUNT, 1>(in, out, columns);
-    }
-}
-
-template <int MOST, typename Element>
 __device__ void softmax_in_registers(const Element *in, Element *out, int rows, int columns) {
     int row = blockIdx.x * blockDim.y + threadIdx.y;
     in += (long long)row * columns;
     out += (long long)row * columns;
-    if (items_of<MOST>(columns) == ITEMS) {
-        softmax_of_any_row<ITEMS>(in, out, row, rows, columns);
-    } else if constexpr (MOST * ITEMS < LONGEST_ROW) { // otherwise no thread needs more
-        softmax_of_any_row<MORE_ITEMS>(in, out, row, rows, columns);
+    // TODO 5: when may a thread load and store wide<Element>() elements, 16 bytes, at once? Rows of other lengths need
+    //         single elements.
+    bool is_wide = false;
+    if (row >= rows) {
+        columns = 0; // the lanes of a missing row take part in the shuffles of their warp
     }
+    softmax_of_row<COUNT>(in, out, columns, is_wide);
 }
 
-// As many threads as a row needs. If one warp is enough, a block of 128 threads has several rows.
-template <int MOST>
-__device__ void shape_for_rows(LaunchShape *launch, long long rows, long long columns) {
-    int items = items_of<MOST>(columns);
+// As many threads as a row needs, if each holds up to `items` of its elements. If one warp is enough, a block of 128
+// threads has several rows.
+__device__ void shape_for_rows(LaunchShape *launch, long long rows, long long columns, int items) {
     long long threads = 32 * max(1, ceil_div(columns, 32 * items));
     // TODO 6: a row of 128 elements fits into the registers of 8 lanes, and a warp can have four such rows. Which rows
     //         need 8 lanes, and which 16? Fewer than 8 would not load a line of 128 bytes at once.
@@ -256,54 +264,39 @@ __device__ void shape_for_rows(LaunchShape *launch, long long rows, long long co
     launch->grid = ceil_div(rows, rows_of_block);
 }
 
-// Threads of a block at most. Two such blocks fit on an SM: with floats a thread may have 64 registers, and a thread with
-// MORE_ITEMS needs them. A row of bfloat16 has half the bytes, so there are twice as many threads, with 32 registers.
-const int MOST = 512, MOST_BFLOAT16 = 1024;
+// Elements that a thread holds at most, of rows of floats and of bfloat16, and the longest row. Two of the largest blocks
+// fit on an SM: 512 threads with 64 registers each, or 1,024 with 32. A row of bfloat16 has half the bytes, so there are
+// twice as many threads.
+const int ITEMS = 32, ITEMS_BFLOAT16 = 16, LONGEST_ROW = 16384;
 
 // Some lanes or a block for a row: softmax_registers<<<..., dim3(threads of a row, rows of a block)>>>(in, out, ...)
 LAUNCH(softmax_registers) {
-    shape_for_rows<MOST>(launch, rows, columns);
+    shape_for_rows(launch, rows, columns, ITEMS);
 }
 
 LAUNCH(softmax_bfloat16) {
-    shape_for_rows<MOST_BFLOAT16>(launch, rows, columns);
+    shape_for_rows(launch, rows, columns, ITEMS_BFLOAT16);
 }
 
-__global__ void __launch_bounds__(MOST, 2)
+__global__ void __launch_bounds__(LONGEST_ROW / ITEMS, 2)
 softmax_registers(const float *in, float *out, int rows, int columns) {
-    softmax_in_registers<MOST>(in, out, rows, columns);
+    softmax_in_registers<ITEMS>(in, out, rows, columns);
 }
 
-__global__ void __launch_bounds__(MOST_BFLOAT16, 2)
+__global__ void __launch_bounds__(LONGEST_ROW / ITEMS_BFLOAT16, 2)
 softmax_bfloat16(const __nv_bfloat16 *in, __nv_bfloat16 *out, int rows, int columns) {
-    softmax_in_registers<MOST_BFLOAT16>(in, out, rows, columns);
+    softmax_in_registers<ITEMS_BFLOAT16>(in, out, rows, columns);
 }
 
 // Layer norm: y = (x - mean) / sqrt(variance + EPSILON) * gamma + beta. The variance is the mean of the squares of
 // (x - mean). gamma and beta have a float for each column.
 const float EPSILON = 1e-5f;
 
-// `row`: the first of AT_ONCE rows that this thread holds. gamma and beta are loaded once for all of them.
-template <int COUNT, int EACH, int AT_ONCE, typename Element>
-__device__ void normalize_rows(const Element *in, const float *gamma, const float *beta, Element *out, long long row,
-                               int rows, int columns) {
-    __shared__ float sums_of[AT_ONCE][32], squares_of[AT_ONCE][32];
-    Slice<Element, EACH, COUNT> x[AT_ONCE];
-    float mean[AT_ONCE], scale[AT_ONCE];
-    for (int r = 0; r < AT_ONCE; r++) {
-        load_row<EACH>(in + (row + r) * columns, row + r < rows ? columns : 0, 0.0f, x[r]);
-    }
-    // TODO 7: the mean first, then the variance from what the registers hold. Which of them must not count?
-    for (int r = 0; r < AT_ONCE; r++) {
-        mean[r] = x[r].at(0);
-        scale[r] = x[r].at(0) * x[r].at(0);
-    }
-    over_rows<Sum>(mean, sums_of);
-    over_rows<Sum>(scale, squares_of);
-    for (int r = 0; r < AT_ONCE; r++) {
-        mean[r] /= columns;
-        scale[r] = rsqrtf(scale[r] / columns + EPSILON);
-    }
+// Stores this thread's groups of EACH elements of all rows. gamma and beta are loaded once for them.
+template <int EACH, typename Element, int COUNT, int AT_ONCE>
+__device__ void store_normalized(const Element (&x)[AT_ONCE][COUNT], const float *mean, const float *scale,
+                                 const float *gamma, const float *beta, Element *out, long long row, int rows,
+                                 int columns) {
     typedef Group<float, EACH> Weights;
 #pragma unroll
     for (int k = 0; k < COUNT / EACH; k++) {
@@ -312,11 +305,44 @@ __device__ void normalize_rows(const Element *in, const float *gamma, const floa
             for (int r = 0; r < AT_ONCE; r++) {
                 float y[EACH];
                 for (int j = 0; j < EACH; j++) {
-                    y[j] = (x[r].at(k * EACH + j) - mean[r]) * scale[r] * factors.of[j] + offsets.of[j];
+                    y[j] = (to_float(x[r][k * EACH + j]) - mean[r]) * scale[r] * factors.of[j] + offsets.of[j];
                 }
-                store_group<EACH>(out + (row + r) * columns, row + r < rows ? columns : 0, k, y);
+                if (row + r < rows) {
+                    store_group<EACH>(out + (row + r) * columns, k, y);
+                }
             }
         }
+    }
+}
+
+// `row`: the first of AT_ONCE rows that this thread holds.
+template <int COUNT, int AT_ONCE, typename Element>
+__device__ void normalize_rows(const Element *in, const float *gamma, const float *beta, Element *out, long long row,
+                               int rows, int columns, bool is_wide) {
+    __shared__ float sums_of[AT_ONCE][32], squares_of[AT_ONCE][32];
+    Element x[AT_ONCE][COUNT];
+    float mean[AT_ONCE], scale[AT_ONCE];
+    for (int r = 0; r < AT_ONCE; r++) {
+        load_row(in + (row + r) * columns, row + r < rows ? columns : 0, is_wide, 0.0f, x[r]);
+    }
+    // x[r][k] is an element of its row if k < held.
+    int each = is_wide ? wide<Element>() : 1;
+    int held = each * ((columns / each - (int)threadIdx.x + (int)blockDim.x - 1) / (int)blockDim.x);
+    // TODO 7: the mean first, then the variance from what the registers hold. Which of them must not count?
+    for (int r = 0; r < AT_ONCE; r++) {
+        mean[r] = to_float(x[r][0]);
+        scale[r] = to_float(x[r][0]) * to_float(x[r][0]);
+    }
+    over_rows<Sum>(mean, sums_of);
+    over_rows<Sum>(scale, squares_of);
+    for (int r = 0; r < AT_ONCE; r++) {
+        mean[r] /= columns;
+        scale[r] = rsqrtf(scale[r] / columns + EPSILON);
+    }
+    if (is_wide) {
+        store_normalized<wide<Element>()>(x, mean, scale, gamma, beta, out, row, rows, columns);
+    } else {
+        store_normalized<1>(x, mean, scale, gamma, beta, out, row, rows, columns);
     }
 }
 
@@ -327,39 +353,52 @@ template <typename Element> __device__ constexpr int rows_at_once() {
     return 1;
 }
 
-template <int COUNT, typename Element>
-__device__ void normalize_any_rows(const Element *in, const float *gamma, const float *beta, Element *out, int rows,
-                                   int columns) {
-    const int AT_ONCE = rows_at_once<Element>();
-    long long row = ((long long)blockIdx.x * blockDim.y + threadIdx.y) * AT_ONCE;
-    // Here, too, as in TODO 5: 16 bytes at once where the row allows it.
-    normalize_rows<COUNT, 1, AT_ONCE>(in, gamma, beta, out, row, rows, columns);
+// Elements of a row that a thread holds: so few that two rows of bfloat16 fit into its registers. A row that
+// needs more than 512 threads for that has more of them in each, so that two blocks fit on an SM. If it is loaded by single
+// elements, it has 1,024 threads instead.
+const int FEW = 16, MANY = 32;
+
+template <typename Element> __device__ bool has_many(long long columns) {
+    return columns > FEW * 512 && columns % wide<Element>() == 0;
+}
+
+template <typename Element>
+__device__ void shape_for_norm(LaunchShape *launch, long long rows, long long columns) {
+    if (has_many<Element>(columns)) {
+        shape_for_rows(launch, rows, columns, MANY);
+    } else {
+        shape_for_rows(launch, ceil_div(rows, rows_at_once<Element>()), columns, FEW);
+    }
 }
 
 template <typename Element>
 __device__ void normalize(const Element *in, const float *gamma, const float *beta, Element *out, int rows,
                           int columns) {
-    if (items_of<MOST>(columns) == ITEMS) {
-        normalize_any_rows<ITEMS>(in, gamma, beta, out, rows, columns);
+    long long row = (long long)blockIdx.x * blockDim.y + threadIdx.y;
+    if (has_many<Element>(columns)) {
+        normalize_rows<MANY, 1>(in, gamma, beta, out, row, rows, columns, true);
     } else {
-        normalize_any_rows<MORE_ITEMS>(in, gamma, beta, out, rows, columns);
+        // Here, too, as in TODO 5: 16 bytes at once where the row allows it.
+        bool is_wide = false;
+        const int AT_ONCE = rows_at_once<Element>();
+        normalize_rows<FEW, AT_ONCE>(in, gamma, beta, out, row * AT_ONCE, rows, columns, is_wide);
     }
 }
 
 LAUNCH(layer_norm) {
-    shape_for_rows<MOST>(launch, ceil_div(rows, rows_at_once<float>()), columns);
+    shape_for_norm<float>(launch, rows, columns);
 }
 
 LAUNCH(layer_norm_bfloat16) {
-    shape_for_rows<MOST>(launch, ceil_div(rows, rows_at_once<__nv_bfloat16>()), columns);
+    shape_for_norm<__nv_bfloat16>(launch, rows, columns);
 }
 
-__global__ void __launch_bounds__(MOST, 2)
+__global__ void __launch_bounds__(1024)
 layer_norm(const float *in, const float *gamma, const float *beta, float *out, int rows, int columns) {
     normalize(in, gamma, beta, out, rows, columns);
 }
 
-__global__ void __launch_bounds__(MOST, 2)
+__global__ void __launch_bounds__(1024)
 layer_norm_bfloat16(const __nv_bfloat16 *in, const float *gamma, const float *beta, __nv_bfloat16 *out, int rows,
                     int columns) {
     normalize(in, gamma, beta, out, rows, columns);

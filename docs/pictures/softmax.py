@@ -33,28 +33,28 @@ def softmax_parts(c: Canvas) -> None:
 
 @picture(
     "softmax-registers",
-    "A row of 2,048 floats in 128 threads",
-    "The row is cut into four stretches of 512 floats. In each, thread 0 holds the first four floats, thread 1 the "
-    "next four, up to thread 127. So a thread has four groups of four floats, 16 registers, and 32 lanes load 512 "
+    "A row of 2,048 floats in 64 threads",
+    "The row is cut into eight stretches of 256 floats. In each, thread 0 holds the first four floats, thread 1 the "
+    "next four, up to thread 63. So a thread has eight groups of four floats, 32 registers, and 32 lanes load 512 "
     "neighbouring bytes with one instruction.",
 )
 def softmax_registers(c: Canvas) -> None:
     x0, w = 84, 88
-    threads = ["thread 0", "thread 1", "thread 2", "...", "thread 127"]
+    threads = ["thread 0", "thread 1", "thread 2", "...", "thread 63"]
     for t, name in enumerate(threads):
         c.words(x0 + t * w + (w - 6) / 2, 20, name, "middle", "small faint")
-    for k in range(4):
+    for k in range(8):
         top = 30 + 36 * k
         c.words(MARGIN, top + 18, f"load {k + 1}", style="small")
         for t in range(5):
             if t == 3:
                 c.words(x0 + t * w + (w - 6) / 2, top + 18, "...", "middle", "small")
                 continue
-            first = 512 * k + 4 * (127 if t == 4 else t)
+            first = 256 * k + 4 * (63 if t == 4 else t)
             c.cell(x0 + t * w, top, w - 6, 28, "data", f"{first:,}-{first + 3:,}", "small")
     c.words(
         MARGIN,
-        196,
+        340,
         "Each box: four neighbouring elements, 16 bytes, one load of one thread.",
         style="small faint",
     )
