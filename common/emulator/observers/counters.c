@@ -157,7 +157,7 @@ static bool gather(const Counting *c, EmulatorResult *result) {
     int count = 0;
     for (int i = 0; i < program->instruction_count; i++) {
         const Instruction *in = program->by_number[i];
-        if (!c->tally[i].warps) { // a line that no lane came to has no counters, but a warp may have issued it
+        if (!c->tally[i].warps) { // no lane came to it, but a warp may have issued it
             if (!is_issued_by_others(in)) continue;
             Counters issued = {0};
             add_issued(&issued, &c->tally[i], in);
