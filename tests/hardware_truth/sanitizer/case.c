@@ -151,7 +151,7 @@ int main(int count, char **arguments) {
     char folder[512];
     if (!workbook_chapter(chapter.name, folder, sizeof folder))
         return complain("run it in the workbook's root");
-    const BuildPlan plan = {.of = &chapter, .folder = folder, .kernel_file = arguments[1]};
+    const BuildPlan plan = {.of = &chapter, .tree = "", .folder = folder, .kernel_file = arguments[1]};
     if (!builds_open(&plan, &builds)) return complain(builds.message);
     RunnerPlan wanted = {.kind = GPU_EMULATOR, .arena_bytes = arena_bytes};
     runner_plan_add(&wanted, &builds.subjects.kernel->text, builds.subjects.kernel->name);
