@@ -54,7 +54,9 @@ bool bandwidth_is_known(const Bandwidth *bandwidth) {
 }
 
 bool bandwidth_is_lost_by_size(const Bandwidth *bandwidth) {
-    return bandwidth->longer > 1 && bandwidth->ratio * bandwidth->longer >= full_bandwidth_ratio;
+    // Halos and remainders alone make blocks take a little longer at large sizes.
+    const double least_longer = 1.1;
+    return bandwidth->longer >= least_longer && bandwidth->ratio * bandwidth->longer >= full_bandwidth_ratio;
 }
 
 double bandwidth_least_seconds(const Task *task, const CaseShape *shape, const GpuInfo *device,

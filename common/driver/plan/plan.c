@@ -345,12 +345,22 @@ static void add_schedules(Plan *plan, const Task *task, int index, const Sizes *
                      (Case){.task = index, .size = at[i], .family = FAMILY_TEN_ORDERS, .schedule = schedule});
         }
     }
+    if (!task->is_bit_identical) return;
     // Which block comes last is a matter of chance, and so is whether its place in the sum shows.
-    for (int s = schedules + 1; task->is_bit_identical && s <= 4 * schedules; s++)
+    for (int s = schedules + 1; s <= 4 * schedules; s++)
         add_case(plan, (Case){.task = index,
                               .size = at[3],
                               .family = FAMILY_TEN_ORDERS,
                               .schedule = first_schedule(options->seeds) + (uint64_t)s});
+    // The sums of many blocks may be added in another way than those of a few warps' worth.
+    const CaseSize many = {.n = 1 << 19};
+    const long long limit = limit_of(task, options->is_gpu);
+    if (options->n >= 0 || has_shape(task) || (limit > 0 && limit < many.n)) return;
+    for (int s = 0; s <= schedules; s++)
+        add_case(plan, (Case){.task = index,
+                              .size = many,
+                              .family = FAMILY_TEN_ORDERS,
+                              .schedule = s > 0 ? plain_schedule(first_schedule(options->seeds), s) : 0});
 }
 
 // Weak schedules show what a missing fence does. They cost more than others, so only one size of many blocks
