@@ -77,6 +77,7 @@ static Facts facts_of_alignment(const Evidence *evidence, const Buffer *buffer) 
     if (index < 0 || bytes <= 0) return 0;
     const uint64_t base = finding->address - (uint64_t)index;
     Facts facts = index < (int64_t)((16 - base % 16) % 16) ? FACT_IN_HEAD : (Facts)0;
+    if (index < (int64_t)finding->object_bytes) facts |= FACT_FROM_INSIDE;
     const int64_t rows = row > 0 ? index / row : 0;
     // An access past the end of its row lies in one of the next.
     for (int64_t r = rows > 16 ? rows - 16 : 0; r <= rows; r++) {
@@ -387,6 +388,39 @@ static bool only_base_is_misaligned(const Evidence *evidence) {
     return true;
 }
 
+// Whether every misaligned access is the first multiple of 16, counted from the base, after what lies between
+// the base and the last multiple before it. For one base, another wrong length can do the same.
+static bool head_is_past(const Evidence *evidence) {
+    uint64_t one = 0;
+    bool has_two = false;
+    for (int i = 0; i < evidence->judgement->case_count; i++) {
+        const CaseReport *report = &evidence->judgement->cases[i];
+        const Finding *finding = &report->finding;
+        if (!report->has_finding || finding->kind != FINDING_MISALIGNED || finding->bytes <= 0) continue;
+        const uint64_t size = (uint64_t)finding->bytes, index = (uint64_t)finding->index % size;
+        if (finding->index < 0 || index == 0 || (finding->address - (uint64_t)finding->index) % size != index)
+            return false;
+        has_two |= one > 0 && index != one;
+        one = index;
+    }
+    return has_two;
+}
+
+// Whether exactly those cases go wrong that have fewer elements than come before the first multiple of 16.
+static bool only_in_head_is_wrong(const Evidence *evidence) {
+    const Task *task = &evidence->of->tasks[evidence->task];
+    const Buffer *buffer = evidence->finding ? named_buffer(evidence, evidence->finding->object) : NULL;
+    if (!buffer || buffer->role != INPUT || task->expect == EXPECT_ROW_SUMS) return false;
+    for (int i = 0; i < evidence->judgement->case_count; i++) {
+        const CaseReport *report = &evidence->judgement->cases[i];
+        if (!report->was_run || report->settings.task != evidence->task) continue;
+        const long long before =
+            (16 - report->settings.misalignment % 16) % 16 / (long long)element_bytes(buffer->type);
+        if ((report->verdict != VERDICT_PASS) != (report->settings.size.n < before)) return false;
+    }
+    return true;
+}
+
 // If nothing at all was added, the missing elements need no further explanation.
 static ShapeSet simplest(ShapeSet shapes) {
     for (int s = 0; s < error_shape_count(); s++)
@@ -444,6 +478,8 @@ static void gather(Evidence *evidence, const char *source) {
         if (first->settings.is_large) evidence->facts |= FACT_LARGE;
         evidence->facts |= facts_of_all(evidence) | facts_of_sizes(evidence);
         if (!only_base_is_misaligned(evidence)) evidence->facts &= ~FACT_AT_START;
+        if (head_is_past(evidence)) evidence->facts |= FACT_HEAD_IS_PAST;
+        if (only_in_head_is_wrong(evidence)) evidence->facts |= FACT_ONLY_IN_HEAD_WRONG;
         evidence->facts |= facts_of_offsets(evidence);
         if (blocks_ended(evidence)) evidence->facts |= FACT_BLOCKS_ENDED;
     }

@@ -41,6 +41,7 @@ __extension__ typedef unsigned __int128 Facts;
 // before the first multiple of their size
 #define FACT_HEAD_IN_GROUPS FACT(76)
 #define FACT_IN_HEAD FACT(77)     // its place is before the first multiple of 16 in its buffer
+#define FACT_FROM_INSIDE FACT(80) // its first byte is inside its buffer
 #define FACT_OTHER_BLOCK FACT(30) // the two sides of a race are in different blocks
 #define FACT_OTHER_WARP FACT(59)  // or in different warps of one block
 // Of the two lines of a race, by the learner's text; only if both have a line
@@ -105,6 +106,10 @@ __extension__ typedef unsigned __int128 Facts;
 #define FACT_ONE_TILE_RIGHT FACT(39)    // those with more than 32 rows or columns
 #define FACT_WHOLE_TILES_RIGHT FACT(40) // those whose sides are not both multiples of 32
 #define FACT_ONLY_EMPTY_WRONG FACT(55)  // those without an element
+#define FACT_ONLY_IN_HEAD_WRONG                                                                              \
+    FACT(81) // those with fewer elements than come before the first multiple of 16, and all of those
+#define FACT_HEAD_IS_PAST                                                                                    \
+    FACT(82) // every misaligned access is as far from a multiple as if the head were what lies past one
 #define FACT_FEW_BLOCKS_RIGHT FACT(41)  // those with more blocks than a block has threads
 #define FACT_REST_UNWRITTEN FACT(42)    // and the missing ones are the remainder of a division by 2, 4 or 8
 

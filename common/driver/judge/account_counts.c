@@ -56,6 +56,11 @@ bool account_say_counts(const Account *account, const int *counts, long long n, 
     out->missing = of[MISSING];
     out->repeated = of[REPEATED];
     out->taken_away = of[TAKEN_AWAY];
+    // The failure has another reason than how often elements are taken.
+    if (of[ONCE] == n && of_zeros == 0) {
+        free(kinds);
+        return false;
+    }
     if (of[ONCE] == n && of_zeros != 0) out->rules = ACCOUNT_OFFSET;
     if (of[REPEATED] == n) out->rules = ACCOUNT_REPEATED;
     if (of[TAKEN_AWAY] == n) out->rules = ACCOUNT_TAKEN_AWAY;

@@ -35,6 +35,12 @@ static RaceAccess access_of(const Site *site) {
     return (RaceAccess){.is_write = site->kind >= RACE_STRONG_WRITE, .is_atomic = site->is_atomic};
 }
 
+// Whether the blocks use one place alike, so that an order of these two accesses would not help.
+static bool is_shared_alike(const Finding *f, RaceAccess one, RaceAccess other) {
+    const bool is_one_line = f->place.line > 0 && f->place.line == f->other_place.line;
+    return is_one_line || (one.is_write && other.is_write && !one.is_atomic && !other.is_atomic);
+}
+
 typedef struct {
     const Program *program;
     int line;
@@ -105,9 +111,12 @@ void report_race(RaceReports *r, const Race *race) {
     f->bytes = size;
     f->is_store = a->kind != ACCESS_LOAD;
     f->is_atomic = site->is_atomic;
-    word_race(f, &(RaceFacts){.access = access_of(site),
-                              .other = access_of(before),
-                              .missing = one_round ? RACE_IN_ONE_ROUND : missing(race, site, other_in),
+    const RaceAccess access = access_of(site), other = access_of(before);
+    RaceOrderMissing order = one_round ? RACE_IN_ONE_ROUND : missing(race, site, other_in);
+    if (order == RACE_OF_BLOCKS && is_shared_alike(f, access, other)) order = RACE_OF_BLOCKS_THAT_SHARE;
+    word_race(f, &(RaceFacts){.access = access,
+                              .other = other,
+                              .missing = order,
                               .object = f->object,
                               .index = index,
                               .width = size,

@@ -301,6 +301,7 @@ static const char *missing_words(RaceOrderMissing missing) {
     case RACE_OF_BLOCKS:
         return "and nothing orders the two blocks: a fence with an atomic or a flag would, or the end of the "
                "kernel";
+    case RACE_OF_BLOCKS_THAT_SHARE: return "and nothing orders the two blocks";
     case RACE_OF_BLOCK_THAT_READS:
         return "and no fence of this block comes between the atomic or flag that announces it and this read";
     case RACE_OF_WARPS: return "with no barrier between them";

@@ -113,6 +113,7 @@ typedef struct {
 // What would have ordered the two accesses.
 typedef enum {
     RACE_OF_BLOCKS,
+    RACE_OF_BLOCKS_THAT_SHARE, // both store there, or the two are in one line, which both blocks execute
     RACE_OF_WARPS,
     RACE_OF_COPY,             // an asynchronous one wrote, for which its thread has to wait first
     RACE_OF_BLOCK_THAT_READS, // it has met what the other published, and makes no fence
