@@ -110,8 +110,8 @@ __extension__ typedef unsigned __int128 Facts;
     FACT(81) // those with fewer elements than come before the first multiple of 16, and all of those
 #define FACT_HEAD_IS_PAST                                                                                    \
     FACT(82) // every misaligned access is as far from a multiple as if the head were what lies past one
-#define FACT_FEW_BLOCKS_RIGHT FACT(41)  // those with more blocks than a block has threads
-#define FACT_REST_UNWRITTEN FACT(42)    // and the missing ones are the remainder of a division by 2, 4 or 8
+#define FACT_FEW_BLOCKS_RIGHT FACT(41) // those with more blocks than a block has threads
+#define FACT_REST_UNWRITTEN FACT(42)   // and the missing ones are the remainder of a division by 2, 4 or 8
 
 typedef struct {
     const char *slug;    // "missing-barrier"
