@@ -6,7 +6,10 @@
 
 // What two ways of modelling one kernel may differ by. Which loads of a chain others have made before, and
 // so which warp is the last one, makes its trips differ by more.
-static const double likely_difference = 0.05, likely_waiting = 0.25;
+static const double likely_waiting = 0.25;
+
+// Blocks at the edges of a matrix or image, which have less to do, are a larger part of a small one.
+static double likely_difference(const CaseSize *size) { return size->rows > 0 ? 0.3 : 0.05; }
 
 enum { MOST_BLOCKS = 4, MOST_ELEMENTS = 1 << 17, MOST_STEPS = 1 << 24 };
 
@@ -176,7 +179,7 @@ static bool does_more(const ModelledWorks *extrapolated, const ModelledWorks *sa
         offsetof(ModelWork, local_loads),     offsetof(ModelWork, local_stores),
         offsetof(ModelWork, atomic_requests), offsetof(ModelWork, atomic_operations),
     };
-    const double most = 1 + likely_difference;
+    const double most = 1 + likely_difference(&extrapolated->whole.size);
     for (int l = 0; l < extrapolated->whole.launch_count; l++) {
         const ModelWork *before = &extrapolated->works[l], *here = &sampled->works[l];
         if (waiting(&here->block_time) > (1 + likely_waiting) * waiting(&before->block_time)) return true;
@@ -197,9 +200,10 @@ double modelled_follow_blocks(ModelledTask *modelled, const ModelDevice *device,
     if (modelled_runs_whole(&works->whole.size) || !sample(modelled, works, &sampled) ||
         !does_more(works, &sampled) || !modelled_estimate(modelled, &sampled, device, &here))
         return 1;
-    const double factor = here.seconds / estimate->seconds;
-    if (!(factor > 1 + likely_difference)) return 1;
-    here.seconds /= 1 + likely_difference;
+    const double factor = here.seconds / estimate->seconds,
+                 likely = 1 + likely_difference(&works->whole.size);
+    if (!(factor > likely)) return 1;
+    here.seconds /= likely;
     *estimate = here;
     return factor;
 }
