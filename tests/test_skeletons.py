@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import subprocess
@@ -72,6 +73,18 @@ def test_a_skeleton_declares_its_verdict_and_numbers_its_todos(solution: Path) -
     assert skeleton.todos == tuple(range(1, len(skeleton.todos) + 1))
     assert "SKELETON" not in skeleton.text
     assert "SOLUTION" not in skeleton.text
+
+
+@pytest.mark.by_turns(3)
+@each_solution
+def test_a_skeleton_gets_the_verdict_it_declares(
+    solution: Path, built: Path, nvcc: str, tmp_path: Path
+) -> None:
+    chapter, result = solution.parent.name[:4], tmp_path / "result.json"
+    kernel = skeletons.skeleton_path(solution)
+    command = [f"./{chapter}", "--device", "emulator", "--kernel", kernel, "--repair", "0", "--json", result]
+    subprocess.run(command, cwd=built, capture_output=True)
+    assert json.loads(result.read_text())["verdict"] == made(solution).verdict
 
 
 @each_solution

@@ -61,6 +61,18 @@ uint64_t element_set_run(const ElementSet *set, uint64_t first, uint64_t most) {
     return run;
 }
 
+uint64_t element_set_next(const ElementSet *set, uint64_t first) {
+    uint64_t next = UINT64_MAX;
+    for (size_t i = 0; i < set->capacity; i++) {
+        const uint64_t base = 64 * set->words[i].word;
+        uint64_t bits = set->words[i].bits;
+        if (bits && base < first) bits = first - base < 64 ? bits & ~0ull << (first - base) : 0;
+        if (bits && base + (uint64_t)__builtin_ctzll(bits) < next)
+            next = base + (uint64_t)__builtin_ctzll(bits);
+    }
+    return next;
+}
+
 void footprint_free(Footprint *footprint) {
     for (int b = 0; b < MAX_FOOTPRINT_BUFFERS; b++) {
         free(footprint->buffers[b].read.words);

@@ -26,6 +26,8 @@ bool element_set_has(const ElementSet *set, uint64_t element);
 // How many elements from `first` on are in the set, if the first one is, or not in it, if it is not; at most
 // about `most`.
 uint64_t element_set_run(const ElementSet *set, uint64_t first, uint64_t most);
+// The lowest element of the set from `first` on, or UINT64_MAX.
+uint64_t element_set_next(const ElementSet *set, uint64_t first);
 
 // Elements that one block read, and wrote, before any other block did.
 typedef struct {

@@ -76,12 +76,14 @@ static int find_ends(const Ends *ends, uint64_t list[]) {
 
 // The blocks besides the first that may have the last of n elements: the last, the one whose turn it is if
 // the blocks take pieces in turn, or whose piece it is in if each has one, and those beside it. In ascending
-// order. `run` and `stride` are those of the first block's answer.
+// order. `run` and `stride` are those of the first block's answer. -1: the blocks take their pieces in
+// another order.
 static int find_candidates(const Ends *ends, long long n, uint64_t run, uint64_t stride, uint64_t list[]) {
     const uint64_t blocks = (uint64_t)ends->shape->launches[0].blocks, last = (uint64_t)n - 1;
     const uint64_t owner = (stride ? last % stride : last) / run;
     int count = 0;
     if (blocks == 1) return 0;
+    if (stride && owner >= blocks) return -1;
     add_block(list, &count, blocks - 1, blocks);
     if (owner > 0) add_block(list, &count, owner, blocks);
     add_block(list, &count, owner + 1, blocks);
@@ -99,8 +101,9 @@ static int reach_last(Ends *ends, long long n, uint64_t list[], int *count, Case
     if (!sample) return -1;
     if (sample->reaches_last) return 1;
     if (sample->run == 0) return -1;
-    *count = find_candidates(ends, n, sample->run, sample->stride, list);
-    if (*count == 0) return 0;
+    const int candidates = find_candidates(ends, n, sample->run, sample->stride, list);
+    if (candidates <= 0) return candidates;
+    *count = candidates;
     sample = run_blocks(ends, n, list, *count, failed);
     if (!sample || (sample->waits && sample->ended[0] + 1 < (uint64_t)*count)) return -1;
     return sample->reaches_last != 0;

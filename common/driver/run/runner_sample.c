@@ -75,9 +75,6 @@ static void launch_sample(Session *session, const Request *request, const Prepar
     }
 }
 
-// The longest way from one piece of a block to its next one that is followed.
-static const uint64_t longest_stride = 1 << 26;
-
 static void describe_watched(const Request *request, const Footprint *footprint, SampleReply *sample) {
     const RunBuffer *buffer = &request->program.buffers[request->watched];
     const FootprintBuffer *watched = &footprint->buffers[request->watched];
@@ -87,13 +84,11 @@ static void describe_watched(const Request *request, const Footprint *footprint,
     if (count == 0) return;
     sample->reaches_last = element_set_has(set, count - 1);
     if (request->program.launches[0].sample_count != 1) return;
-    const uint64_t most = count < longest_stride ? count : longest_stride;
-    const uint64_t before = element_set_has(set, 0) ? 0 : element_set_run(set, 0, most);
-    if (before >= most) return;
-    const uint64_t run = element_set_run(set, before, most);
-    const uint64_t gap = run < most ? element_set_run(set, before + run, most) : most;
-    sample->run = run;
-    sample->stride = gap < most ? run + gap : 0;
+    const uint64_t piece = element_set_next(set, 0);
+    if (piece >= count) return;
+    sample->run = element_set_run(set, piece, count - piece);
+    const uint64_t next = element_set_next(set, piece + sample->run);
+    sample->stride = next < count ? next - piece : 0;
 }
 
 static void run_sample(Session *session, const Request *request, const GpuBuffer *buffers,
