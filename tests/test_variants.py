@@ -51,6 +51,12 @@ def variants(probe: Path, folder: Path, text: str) -> list[str]:
     return done.stdout.splitlines()
 
 
+def check_tried(probe: Path, folder: Path, text: str, words: str) -> None:
+    told = variants(probe, folder, text)
+    line = words.rsplit(" ", 1)[-1]
+    assert words in told, "\n".join(one for one in told if one.endswith(f" {line}"))
+
+
 def text_of_all(probe: Path, kernel: Path) -> str:
     done = subprocess.run([probe, kernel, "--text"], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
@@ -86,9 +92,7 @@ def text_of_all(probe: Path, kernel: Path) -> str:
     ],
 )
 def test_the_slips_that_are_tried(probe: Path, tmp_path: Path, words: str) -> None:
-    told = variants(probe, tmp_path, KERNEL)
-    line = words.rsplit(" ", 1)[-1]
-    assert words in told, "\n".join(one for one in told if one.endswith(f" {line}"))
+    check_tried(probe, tmp_path, KERNEL, words)
 
 
 MORE = """\
@@ -134,9 +138,7 @@ __global__ void more(const float *in, float *out, int n, int rows) {
     ],
 )
 def test_more_slips_that_are_tried(probe: Path, tmp_path: Path, words: str) -> None:
-    told = variants(probe, tmp_path, MORE)
-    line = words.rsplit(" ", 1)[-1]
-    assert words in told, "\n".join(one for one in told if one.endswith(f" {line}"))
+    check_tried(probe, tmp_path, MORE, words)
 
 
 SLIPS = """\
@@ -202,9 +204,7 @@ __global__ void slips(const float *in, float *out, int *bins, int rows, int colu
     ],
 )
 def test_slips_of_single_names_and_calls(probe: Path, tmp_path: Path, words: str) -> None:
-    told = variants(probe, tmp_path, SLIPS)
-    line = words.rsplit(" ", 1)[-1]
-    assert words in told, "\n".join(one for one in told if one.endswith(f" {line}"))
+    check_tried(probe, tmp_path, SLIPS, words)
 
 
 def test_what_the_compiler_needs_to_know_stays(probe: Path, tmp_path: Path) -> None:

@@ -428,14 +428,11 @@ static ShapeSet simplest(ShapeSet shapes) {
     return shapes;
 }
 
-static bool is_of_bandwidth(const GoalResult *result) {
-    return strstr(result->goal->measure, "bandwidth_ratio") != NULL;
-}
-
 static bool misses_counted(const Judgement *judgement, int task) {
     for (int g = 0; g < judgement->goal_count; g++) {
         const GoalResult *result = &judgement->goals[g];
-        if (result->task == task && result->state == GOAL_MISSED && !is_of_bandwidth(result)) return true;
+        if (result->task == task && result->state == GOAL_MISSED && !goal_is_of_bandwidth(result->goal))
+            return true;
     }
     return false;
 }
@@ -445,7 +442,7 @@ static bool misses_counted(const Judgement *judgement, int task) {
 static bool takes_longer_there(const Judgement *judgement) {
     for (int g = 0; g < judgement->goal_count; g++) {
         const GoalResult *result = &judgement->goals[g];
-        if (result->state == GOAL_MISSED && is_of_bandwidth(result))
+        if (result->state == GOAL_MISSED && goal_is_of_bandwidth(result->goal))
             return bandwidth_is_lost_by_size(&judgement->bandwidth[result->task]) &&
                    !misses_counted(judgement, result->task);
     }

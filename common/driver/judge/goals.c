@@ -264,6 +264,8 @@ static void judge_bandwidth(const Goal *goal, Scope *scope, const Bandwidth *ban
     result->share = is_met ? 1 : share_of(goal, result->low, at_half);
 }
 
+bool goal_is_of_bandwidth(const Goal *goal) { return strstr(goal->measure, "bandwidth_ratio") != NULL; }
+
 bool goal_is_of_shape(const Goal *goal) {
     static const char *const names[] = {"occupancy",     "waves",        "sm_count",
                                         "blocks_per_sm", "warps_per_sm", "max_warps_per_sm"};

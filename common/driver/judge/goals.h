@@ -47,6 +47,8 @@ typedef struct {
 
 // Whether the measure depends on nothing but the launch shape and the device.
 bool goal_is_of_shape(const Goal *goal);
+// Whether the measure is a share of the reference's bandwidth.
+bool goal_is_of_bandwidth(const Goal *goal);
 
 // `measured` has one entry a task. `info` is the device that the shapes were made for.
 void goal_evaluate(const Chapter *of, const Goal *goal, const Measured *measured, const GpuInfo *info,

@@ -92,7 +92,7 @@ static bool fill_sample(const Task *task, const CaseShape *shape, const CaseLayo
         out->sample_count =
             (uint64_t)large_sample(blocks, (uint64_t)shape->launches[index].block_threads, (long long)work,
                                    element_bytes(in->type), most, seed, out->sample);
-        // Of two blocks, the first one is like most others. Which one runs in its place, nobody can foresee.
+        // Of two blocks, the first one is like most others. The one that runs in its place is drawn.
         if (is_timed && out->sample_count == 2)
             out->sample[0] = random_bits(seed, STREAM_BLOCK, 0) % (blocks - 1);
         out->most_read = TAKE_OVER * share + SMALL_SHARE;

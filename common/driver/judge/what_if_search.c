@@ -347,8 +347,7 @@ void judge_find_what_if(Judge *judge) {
     const GpuProfile *profile = gpu_profile_find(judge->options->profile[0] ? judge->options->profile : NULL);
     const GoalResult *missed = NULL;
     for (int g = 0; g < judgement->goal_count && !missed; g++)
-        if (judgement->goals[g].state == GOAL_MISSED &&
-            strstr(judgement->goals[g].goal->measure, "bandwidth_ratio"))
+        if (judgement->goals[g].state == GOAL_MISSED && goal_is_of_bandwidth(judgement->goals[g].goal))
             missed = &judgement->goals[g];
     if (!missed || !profile || judgement->verdict != VERDICT_SLOW) return;
     const Bandwidth *bandwidth = &judgement->bandwidth[missed->task];
