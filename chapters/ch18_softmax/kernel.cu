@@ -330,8 +330,8 @@ __device__ void normalize_rows(const Element *in, const float *gamma, const floa
     int held = each * ((columns / each - (int)threadIdx.x + (int)blockDim.x - 1) / (int)blockDim.x);
     // TODO 7: the mean first, then the variance from what the registers hold. Which of them must not count?
     for (int r = 0; r < AT_ONCE; r++) {
-        mean[r] = to_float(x[r][0]);
-        scale[r] = to_float(x[r][0]) * to_float(x[r][0]);
+        mean[r] = 0 < held ? to_float(x[r][0]) : 0.0f;
+        scale[r] = mean[r] * mean[r];
     }
     over_rows<Sum>(mean, sums_of);
     over_rows<Sum>(scale, squares_of);

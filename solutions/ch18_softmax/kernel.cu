@@ -375,8 +375,8 @@ __device__ void normalize_rows(const Element *in, const float *gamma, const floa
     // BEGIN SOLUTION
     // TODO 7: the mean first, then the variance from what the registers hold. Which of them must not count?
     // SKELETON: for (int r = 0; r < AT_ONCE; r++) {
-    // SKELETON:     mean[r] = to_float(x[r][0]);
-    // SKELETON:     scale[r] = to_float(x[r][0]) * to_float(x[r][0]);
+    // SKELETON:     mean[r] = 0 < held ? to_float(x[r][0]) : 0.0f;
+    // SKELETON:     scale[r] = mean[r] * mean[r];
     // SKELETON: }
     // SKELETON: over_rows<Sum>(mean, sums_of);
     // SKELETON: over_rows<Sum>(scale, squares_of);
