@@ -41,6 +41,7 @@ def test_every_hostile_kernel_is_in_the_table() -> None:
     assert len(VERDICTS) >= 30
 
 
+@pytest.mark.by_turns(2)
 @pytest.mark.parametrize("name", VERDICTS)
 def test_hostile_kernel(room: Classroom, name: str) -> None:
     entry = VERDICTS[name]

@@ -1,6 +1,6 @@
 """The corpus: every wrong kernel gets its verdict, nearly all the name of their mistake, and every right one passes.
 
-A run judges some sixty kernels, however many there are: others for each commit, from all chapters. What came of a
+A run judges some forty kernels, however many there are: others for each commit, from all chapters. What came of a
 kernel is kept in build/kill-rate under a hash of all that it depends on. `make kill-rate RECORD=1` judges all, which
 takes about twenty minutes on two cores, and writes tests/kill_rate.csv: a kernel without its row there fails a test.
 """
@@ -48,7 +48,7 @@ def chosen(request: pytest.FixtureRequest) -> Callable[[str], bool]:
     workbook = Workbook(ROOT)
     names = [kernel.name for _, kernel in corpus(workbook, workbook.chapters)]
     needed = {f"wrong/{chapter}/{name}" for chapter, name in RACES}
-    return needed.union(in_turn(names, request.config, turns=len(names) // 60)).__contains__
+    return needed.union(in_turn(names, request.config, turns=len(names) // 40)).__contains__
 
 
 @pytest.fixture(scope="module")

@@ -1212,8 +1212,8 @@ def test_a_launch_that_is_stopped_frees_all(
         gc.collect()
         return int(libc.mallinfo2().used) + int(libc.mallinfo2().hblkhd)
 
-    used = [launches(6), *(launches(100) for _ in range(3))]
-    assert min(after - before for before, after in itertools.pairwise(used)) < 100 * 24, used
+    used = [launches(6), *(launches(40) for _ in range(3))]
+    assert min(after - before for before, after in itertools.pairwise(used)) < 40 * 24, used
 
 
 def test_buffers(emulator_built: Path) -> None:

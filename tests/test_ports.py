@@ -8,8 +8,9 @@ import pytest
 from conftest import ROOT, run_make
 
 PORTS = ROOT / "build" / "ports"
-# Building one takes minutes, so that a run has one of them.
-MACOS, MUSL, AARCH64 = TARGETS = ("aarch64-macos", "x86_64-linux-musl", "aarch64-linux-musl")
+# Building one takes minutes, so that every other run has one of them.
+MACOS, MUSL, AARCH64 = ("aarch64-macos", "x86_64-linux-musl", "aarch64-linux-musl")
+TARGETS = (MACOS, MUSL, AARCH64, "none", "none", "none")
 CHAPTERS = sorted(folder.name[:4] for folder in (ROOT / "solutions").glob("ch[0-9][0-9]_*"))
 TOOLS = ("compile", "emulate", "keep")
 

@@ -138,7 +138,7 @@ class Draw:
         return self._random.choice(among)
 
 
-EXAMPLES = int(os.environ.get("ALU_EXAMPLES", "4"))
+EXAMPLES = int(os.environ.get("ALU_EXAMPLES", "2"))
 
 
 def draws(name: str) -> Iterator[Draw]:
