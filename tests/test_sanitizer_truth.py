@@ -57,7 +57,10 @@ def test_the_tools_report_nothing_about_right_kernels() -> None:
     told = [row for row in rows() if row["kernel"].startswith("right/")]
     assert len(told) >= 140
     blamed = {row["kernel"] for row in told if any(row[tool] != "clean" for tool in record.TOOLS)}
-    assert blamed == {"right/ch07/last_warp_gathers"}  # an atomic orders its accesses: reasons.csv
+    assert blamed == {  # reasons.csv says why
+        "right/ch07/last_warp_gathers",  # an atomic orders its accesses
+        "right/ch08/thread_0_adds_the_last_two",  # other threads load, too, and drop what they have loaded
+    }
 
 
 def test_the_page_has_the_figures_of_the_record() -> None:
