@@ -172,6 +172,7 @@ def chains(nvcc: str) -> Traced:
         ("by_compare_and_swap", LINKS),
         ("for_the_last_but_one", LINKS // 2),
         ("tells_nobody", LINKS),
+        ("waits_for_the_second", LINKS - 1),
         ("by_turns", LINKS),
     ],
 )

@@ -56,6 +56,15 @@ extern "C" __global__ void tells_nobody(unsigned *word, unsigned *other) {
     store(&word[blockIdx.x], PREFIX);
 }
 
+// A word that says a first thing is no help to those who wait for the second.
+extern "C" __global__ void waits_for_the_second(unsigned *word, unsigned *) {
+    store(&word[blockIdx.x], blockIdx.x > 0 ? SUM : PREFIX);
+    if (blockIdx.x == 0) return;
+    while (load(&word[blockIdx.x - 1]) != PREFIX) {
+    }
+    store(&word[blockIdx.x], PREFIX);
+}
+
 // Values that are handed on behind a flag.
 extern "C" __global__ void with_fences(unsigned *flag, unsigned *value) {
     unsigned before = 0;

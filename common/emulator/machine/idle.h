@@ -14,9 +14,9 @@ bool poll_repeats(const Machine *machine, Fragment *fragment, const Instruction 
 // nothing but what it polls at `in`. From now on its next poll there tells if it repeats.
 void poll_is_all(Fragment *fragment, const Instruction *in, uint64_t ran, uint64_t lanes);
 
-// Instructions are counted, or followed, and so each poll runs, as on a GPU.
+// Instructions are counted, followed or timed, and so each poll runs, as on a GPU.
 static inline bool runs_every_poll(const Machine *machine) {
-    return machine->tally || machine->of_instructions;
+    return machine->tally || machine->of_instructions || machine->launch->timing;
 }
 
 // Whether all threads of the block that could run poll, and will do nothing else until another block, or

@@ -50,8 +50,9 @@ typedef struct WarpClock {
     uint64_t regions[MOST_REGIONS]; // that they waited for in it, distinct
     int region_count;
     Waiting waiting; // for other blocks
-    // Of this warp alone: the regions that it came to last.
-    uint64_t recent[RECENT_REGIONS];
+    // Of this warp alone:
+    uint32_t polls;                  // block_chain_access()
+    uint64_t recent[RECENT_REGIONS]; // the regions that it came to last
     int next_recent;
     struct WarpClock *next;
     Stamp ready[]; // of registers
@@ -230,8 +231,6 @@ static void follow_global(Timing *t, WarpClock *c, const Access *a) {
     Touch touch = sectors_touch(t->sectors, a, &c->touched, work);
     WarpClock *of_block = a->warp->block->warps[0].clock;
     of_block->phase_lsu += touch.lines;
-    if (!block_chain_access(t->chain, a, &of_block->waiting, c->load_start))
-        t->machine->out_of_memory = t->machine->stopped = true;
     Stamp start = after(c->load_start, touch.lines > 1 ? touch.lines - 1 : 0);
     if (a->kind == ACCESS_ATOMIC) {
         work->atomic_waits++;
@@ -286,6 +285,20 @@ static void observe_access(void *self, const Access *a) {
     }
     default: break;
     }
+}
+
+static void observe_before(void *self, const Access *a) {
+    Timing *t = self;
+    WarpClock *c = a->warp->clock;
+    if (!c || a->memory->space != PTX_SPACE_GLOBAL) return;
+    WarpClock *of_block = a->warp->block->warps[0].clock;
+    if (!block_chain_access(t->chain, a, &of_block->waiting, &c->polls, c->load_start))
+        t->machine->out_of_memory = t->machine->stopped = true;
+}
+
+static void observe_after(void *self, const Access *a) {
+    (void)a;
+    block_chain_done(((Timing *)self)->chain);
 }
 
 // ---- Blocks -----------------------------------------------------------------------------------------------
@@ -409,6 +422,8 @@ Timing *timing_new(Machine *m, Observer *observer) {
     }
     *observer = (Observer){.instruction = observe_instruction,
                            .access = observe_access,
+                           .before = observe_before,
+                           .after = observe_after,
                            .block_start = observe_start,
                            .block_end = observe_end,
                            .barrier = observe_barrier,
