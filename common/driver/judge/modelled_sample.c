@@ -15,13 +15,11 @@ enum { MOST_BLOCKS = 4, MOST_ELEMENTS = 1 << 17, MOST_STEPS = 1 << 24 };
 
 // ---- Blocks that run --------------------------------------------------------------------------------------
 
-static double elements_of(const CaseSize *size) { return (double)size->n * fmax(1, (double)size->depth); }
-
 // Neighbours, which share what lies in one line: the first blocks, or those before the last one, which may
 // collect what the others leave for it.
 static void choose_blocks(const CaseShape *whole, int launch, bool is_first, RunLaunch *out) {
     const uint64_t blocks = (uint64_t)whole->launches[launch].blocks;
-    const double fitting = MOST_ELEMENTS * (double)blocks / elements_of(&whole->size);
+    const double fitting = MOST_ELEMENTS * (double)blocks / (double)whole->size.n;
     uint64_t count = (uint64_t)fmax(is_first ? 2 : 1, fmin(MOST_BLOCKS, fitting));
     if (blocks <= count + 1) return;
     for (uint64_t k = 0; k < count; k++) out->sample[k] = is_first ? k : blocks - 1 - count + k;
@@ -156,6 +154,10 @@ static bool sample(ModelledTask *modelled, const ModelledWorks *extrapolated, Mo
     return is_known;
 }
 
+// Whether a few blocks can show anything. Each block of a product reads many times its share of the elements,
+// and would be stopped as one that takes over the work of others. A small size has been run whole.
+static bool can_tell(const CaseSize *size) { return size->depth == 0 && !modelled_runs_whole(size); }
+
 // ---- Comparing --------------------------------------------------------------------------------------------
 
 // Cycles of a trip, wherever it ends: what another block has loaded before comes from the L2, and few blocks
@@ -197,8 +199,8 @@ double modelled_follow_blocks(ModelledTask *modelled, const ModelDevice *device,
                               ModelEstimate *estimate) {
     static ModelledWorks sampled;
     ModelEstimate here;
-    if (modelled_runs_whole(&works->whole.size) || !sample(modelled, works, &sampled) ||
-        !does_more(works, &sampled) || !modelled_estimate(modelled, &sampled, device, &here))
+    if (!can_tell(&works->whole.size) || !sample(modelled, works, &sampled) || !does_more(works, &sampled) ||
+        !modelled_estimate(modelled, &sampled, device, &here))
         return 1;
     const double factor = here.seconds / estimate->seconds,
                  likely = 1 + likely_difference(&works->whole.size);
