@@ -86,14 +86,15 @@ static Range range_of(long long range) {
 static uint64_t remainder_of(uint64_t bits, Range range) {
     const uint64_t quotient = (uint64_t)((unsigned __int128)bits * range.inverse >> 64);
     uint64_t rest = bits - quotient * range.range;
-    while (rest >= range.range) rest -= range.range;
+    // Without branches, which would be foreseen as seldom as the bits.
+    for (int i = 0; i < 2; i++) rest -= range.range & -(uint64_t)(rest >= range.range);
     return rest;
 }
 
 // A whole number from -range to range, never 0: leaving it out always shows.
 static double whole_number(uint64_t bits, Range range) {
-    const long long magnitude = 1 + (long long)remainder_of(bits >> 1, range);
-    return (double)(bits & 1 ? -magnitude : magnitude);
+    const int64_t magnitude = 1 + (int64_t)remainder_of(bits >> 1, range), negative = -(int64_t)(bits & 1);
+    return (double)((magnitude ^ negative) - negative);
 }
 
 static void fill_integers(void *array, ElementType type, long long count, long long terms, uint64_t key) {
