@@ -9,6 +9,7 @@
 
 #include "support/command_words.h"
 #include "support/file.h"
+#include "support/system.h"
 #include "driver/build/builds.h"
 #include "driver/listing/disassemble.h"
 #include "driver/listing/listing_page.h"
@@ -311,6 +312,7 @@ static int run_chapter(Run *run) {
 
 int main(int count, char **arguments) {
     clean_environment();
+    system_keep_freed_memory();
     if (count == 2 && strcmp(arguments[1], "--runner") == 0) return runner_main();
     prepare_standard_streams();
     static Run run;

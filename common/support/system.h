@@ -43,3 +43,8 @@ size_t system_address_space(void);
 
 // Lowers a limit of setrlimit(2), hard and soft, and never raises it. Safe between fork and exec.
 void system_limit(int resource, size_t most);
+
+// This process keeps the memory that it frees for what it allocates next. Otherwise the system takes back
+// that of every large buffer, and clears each page again for the next one. Does nothing where the allocator
+// has no choice.
+void system_keep_freed_memory(void);

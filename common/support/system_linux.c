@@ -4,6 +4,10 @@
 #ifdef __linux__
 
 #include <fcntl.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+#include <limits.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -83,5 +87,13 @@ size_t system_memory_left(void) {
 }
 
 size_t system_address_space(void) { return number_in("/proc/self/status", "VmSize:", 1024); }
+
+void system_keep_freed_memory(void) {
+#ifdef __GLIBC__
+    enum { LARGEST_KEPT = 32 << 20 }; // bytes: glibc takes no larger one
+    mallopt(M_MMAP_THRESHOLD, LARGEST_KEPT);
+    mallopt(M_TRIM_THRESHOLD, INT_MAX);
+#endif
+}
 
 #endif

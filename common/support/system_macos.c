@@ -70,4 +70,6 @@ size_t system_memory_left(void) {
 
 size_t system_address_space(void) { return SIZE_MAX; }
 
+void system_keep_freed_memory(void) {}
+
 #endif
