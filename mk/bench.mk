@@ -2,6 +2,7 @@
 
 ##@ author: Measurements
 ##= NUMBA_PYTHON=python3 ## of bench-emulator: a Python that has numba
+##= CH="ch01 ch02" ## of time-grade: the chapters; all if not given
 # ---- Speed beside the peers ------------------------------------------------------------------------------------
 .PHONY: bench-emulator
 bench-emulator: $(NEEDS_GRADER) $(TOOLCHAIN) $(OUT)/bin/emulate $(OUT)/bin/compile ## time the emulator, Oclgrind, PoCL and numba, and write docs/emulator-speed.md
@@ -9,8 +10,8 @@ bench-emulator: $(NEEDS_GRADER) $(TOOLCHAIN) $(OUT)/bin/emulate $(OUT)/bin/compi
 
 # ---- What grading costs ----------------------------------------------------------------------------------------
 .PHONY: time-grade
-time-grade: $(NEEDS_GRADER) $(TOOLCHAIN) drivers ## measure what grading all solutions costs: time, CPU and memory, cold and with nothing changed
-	@$(GRADER) time-grade $(AS_JSON)
+time-grade: $(NEEDS_GRADER) $(TOOLCHAIN) drivers ## measure what grading all solutions costs, or those of CH: time, CPU and memory, cold and with nothing changed
+	@$(GRADER) time-grade $(AS_JSON) -- $(call words_of,$(CH))
 
 # ---- Fuzzing ---------------------------------------------------------------------------------------------------
 ##@ author: Tests and checks

@@ -26,7 +26,7 @@ def test_what_is_graded_is_solved_and_unbuilt(built: Path, tmp_path: Path) -> No
 def test_everything_that_runs_is_counted(tmp_path: Path) -> None:
     busy = "import time\nheld = bytearray(100 << 20)\nwhile time.process_time() < 0.5: pass\n"
     book = FakeWorkbook(tmp_path / "book", {"ch01": busy, "ch02": "# right\n"})
-    cold, unchanged = cost_of(book.folder, 1), cost_of(book.folder, 1)
+    cold, unchanged = cost_of(book.folder, [], 1), cost_of(book.folder, [], 1)
     assert (cold.status, unchanged.status) == (0, 0)
     assert book.ran() == ["ch01", "ch02"], "the second time nothing ran"
     assert cold.cpu_seconds > 0.5 + unchanged.cpu_seconds / 2
@@ -38,4 +38,10 @@ def test_a_grade_that_fails_is_no_figure(tmp_path: Path) -> None:
     book = FakeWorkbook(tmp_path / "book", {})
     (book.folder / "chapters").mkdir()
     with pytest.raises(MachineError, match="there are no chapters here"):
-        cost_of(book.folder, 1)
+        cost_of(book.folder, [], 1)
+
+
+def test_only_the_chapters_that_are_named_are_graded(tmp_path: Path) -> None:
+    book = FakeWorkbook(tmp_path / "book", {"ch01": "# right\n", "ch02": "# right\n"})
+    assert cost_of(book.folder, ["ch02"], 1).status == 0
+    assert book.ran() == ["ch02"]
