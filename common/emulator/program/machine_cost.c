@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "emulator/alu/slow_path.h"
+#include "emulator/program/registers.h"
 
 enum {
     SEVERAL = -2,       // of a register that several instructions write
@@ -23,6 +24,9 @@ typedef struct {
     bool *is_value; // of a register: it is used for something other than an address
     bool *joined;   // of a PTX instruction: joins(), of all those before the one that is looked at
     bool has_base;
+    int *seen; // of a decoded instruction: the round of is_read_after() that came to it
+    int round;
+    int *stack;
 } Costs;
 
 static bool is_called(const PtxInstruction *in, const char *opcode) {
@@ -121,10 +125,46 @@ static bool is_offset(const Costs *c, const PtxInstruction *in) {
            in->operands[2].kind == PTX_OPERAND_INTEGER && !c->is_value[in->operands[0].reg->index];
 }
 
-static int cost_of_move(Costs *c, const PtxInstruction *in) {
-    if (in->operand_count < 2) return 1;
-    const PtxOperand *from = &in->operands[1];
-    if (from->kind == PTX_OPERAND_REGISTER) return 0;
+// Whether instructions that come after `at` read the register before it is written again.
+static bool is_read_after(Costs *c, int32_t offset, int at) {
+    const Function *f = c->function;
+    int32_t registers[MOST_READ > MOST_WRITTEN ? MOST_READ : MOST_WRITTEN];
+    int count = 0;
+    c->round++;
+    c->stack[count++] = at + 1;
+    while (count) {
+        const int i = c->stack[--count];
+        if (i >= f->count || c->seen[i] == c->round) continue;
+        const Instruction *in = &f->code[i];
+        bool is_written = false;
+        c->seen[i] = c->round;
+        for (int k = registers_read(in, registers) - 1; k >= 0; k--)
+            if (registers[k] == offset) return true;
+        for (int k = registers_written(in, registers) - 1; k >= 0; k--)
+            is_written |= registers[k] == offset && in->guard < 0;
+        if (is_written || (in->kind == KIND_EXIT && in->guard < 0)) continue;
+        if (in->kind == KIND_BRANCH) c->stack[count++] = in->target;
+        if (in->kind != KIND_BRANCH || in->guard >= 0) c->stack[count++] = i + 1;
+    }
+    return false;
+}
+
+// Where ways meet with different values of a register, a move on one of them is an instruction unless the
+// register can be that of the value: a parameter has none, and a value that is needed later keeps its own.
+static int cost_of_copy(Costs *c, const PtxInstruction *ptx, const Instruction *in) {
+    const PtxOperand *to = &ptx->operands[0], *from = &ptx->operands[1];
+    if (to->kind != PTX_OPERAND_REGISTER || c->definition[to->reg->index] != SEVERAL || in->src[0].constant)
+        return 0;
+    const int at = c->definition[from->reg->index];
+    const PtxInstruction *made = at >= 0 ? &c->function->ptx->instructions[at] : NULL;
+    return (made && is_called(made, "ld") && ptx_has(made, "param")) ||
+           is_read_after(c, in->src[0].offset, in->index);
+}
+
+static int cost_of_move(Costs *c, const PtxInstruction *ptx, const Instruction *in) {
+    if (ptx->operand_count < 2) return 1;
+    const PtxOperand *from = &ptx->operands[1];
+    if (from->kind == PTX_OPERAND_REGISTER) return cost_of_copy(c, ptx, in);
     if (from->kind != PTX_OPERAND_VARIABLE || from->variable->space != PTX_SPACE_SHARED) return 1;
     const int cost = c->has_base ? 0 : COST_OF_BASE;
     c->has_base = true;
@@ -139,13 +179,13 @@ static int cost_of_conversion(const PtxInstruction *in) {
     return is_whole ? is_extension : 1;
 }
 
-static int cost_of_arithmetic(Costs *c, const PtxInstruction *in) {
+static int cost_of_arithmetic(Costs *c, const PtxInstruction *in, const Instruction *decoded) {
     static const char *const approximations[] = {"ex2", "lg2", "rcp", "rsqrt", "sqrt", NULL};
     static const char *const free_of_cost[] = {"neg", "abs", NULL};
     const PtxType type = ptx_type_from_end(in, 0);
     const bool is_double_width = ptx_type_bytes(type) == 8 && type != PTX_F64;
     if (type == PTX_PRED) return 0; // a part of the comparison
-    if (is_called(in, "mov")) return cost_of_move(c, in);
+    if (is_called(in, "mov")) return cost_of_move(c, in, decoded);
     if (is_called(in, "cvt")) return cost_of_conversion(in);
     if (is_called(in, "div") || is_called(in, "rem")) return NEVER_PREDICATED;
     if (is_one_of(in, approximations)) return ptx_has(in, "ftz") ? 1 : COST_OF_SCALED;
@@ -165,7 +205,7 @@ static int cost_of(Costs *c, const Instruction *in) {
     case KIND_CVTA: return 0;
     case KIND_LOAD: return in->merged_bytes != MERGED_AWAY && in->space != PTX_SPACE_PARAM;
     case KIND_STORE: return in->merged_bytes != MERGED_AWAY;
-    case KIND_ALU: return in->slow_path || !ptx ? NEVER_PREDICATED : cost_of_arithmetic(c, ptx);
+    case KIND_ALU: return in->slow_path || !ptx ? NEVER_PREDICATED : cost_of_arithmetic(c, ptx, in);
     case KIND_SPECIAL:
     case KIND_MAPA:
     case KIND_CP_ASYNC:
@@ -183,8 +223,11 @@ bool find_machine_costs(Function *function) {
                .uses = calloc(registers, sizeof *c.uses),
                .block = malloc(count * sizeof *c.block),
                .is_value = calloc(registers, sizeof *c.is_value),
-               .joined = calloc(count, sizeof *c.joined)};
-    const bool is_ready = c.definition && c.uses && c.block && c.is_value && c.joined;
+               .joined = calloc(count, sizeof *c.joined),
+               .seen = calloc((size_t)function->count + 1, sizeof *c.seen),
+               .stack = malloc(2 * ((size_t)function->count + 1) * sizeof *c.stack)};
+    const bool is_ready =
+        c.definition && c.uses && c.block && c.is_value && c.joined && c.seen && c.stack;
     if (is_ready) {
         for (int i = 0; i < f->register_count; i++) c.definition[i] = -1;
         for (int i = 0; i < f->instruction_count; i++) note(&c, i);
@@ -202,5 +245,7 @@ bool find_machine_costs(Function *function) {
     free(c.block);
     free(c.is_value);
     free(c.joined);
+    free(c.seen);
+    free(c.stack);
     return is_ready;
 }
