@@ -22,7 +22,7 @@ bool emulator_fail(EmulatorError *error, EmulatorStatus status, const char *form
 
 // ---- Memory -----------------------------------------------------------------------------------------------
 
-enum { BUFFER_ALIGN = 256, MOST_MISALIGNMENT = 65535, MAX_OBJECTS = 1 << 20 };
+enum { BUFFER_ALIGN = 256, MAX_OBJECTS = 1 << 20 };
 enum { ROOM = 1 << 16 };  // for objects of a program; what is not used takes no memory
 enum { MAX_KEPT = 4096 }; // addresses that come into use again only after so many others
 
@@ -75,6 +75,7 @@ uint64_t object_new(Emulator *e, PtxSpace space, size_t bytes, unsigned misalign
                      .base = (index << ADDRESS_SHIFT) + (1ull << (ADDRESS_SHIFT - 1)) + misalignment};
     if (!adopted) {
         // Host memory has the device's misalignment, so that a value that is aligned there is aligned here.
+        misalignment %= BUFFER_ALIGN;
         size_t room = (bytes + misalignment + BUFFER_ALIGN - 1) / BUFFER_ALIGN * BUFFER_ALIGN;
         memory.allocation = aligned_alloc(BUFFER_ALIGN, room ? room : BUFFER_ALIGN);
         memory.data = memory.allocation ? (unsigned char *)memory.allocation + misalignment : NULL;
@@ -100,8 +101,8 @@ void object_free(Memory *memory) {
 
 uint64_t emulator_allocate(Emulator *e, size_t bytes, unsigned misalignment, const char *name,
                            EmulatorError *error) {
-    if (misalignment > MOST_MISALIGNMENT) {
-        emulator_fail(error, EMULATOR_BAD_ARGUMENT, "a buffer can be misaligned by 0 to 65,535 bytes, not %u",
+    if (misalignment >= EMULATOR_PAGE) {
+        emulator_fail(error, EMULATOR_BAD_ARGUMENT, "a buffer can be misaligned by less than 2 MiB, not by %u bytes",
                       misalignment);
         return 0;
     }

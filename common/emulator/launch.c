@@ -11,6 +11,7 @@
 #include "emulator/emulator.h"
 #include "emulator/launch_pause.h"
 #include "emulator/objects.h"
+#include "emulator/machine/beside.h"
 #include "emulator/machine/child.h"
 #include "emulator/machine/findings.h"
 #include "emulator/machine/heap.h"
@@ -293,6 +294,7 @@ bool emulator_launch(Emulator *e, const EmulatorKernel *kernel, const EmulatorLa
         result->completed = !m->stopped && !m->searched;
     }
     children_close(m);
+    beside_close(m);
     heap_report_leaks(m);
     result->lane_instructions = m->lane_steps;
     const uint64_t most = launch->max_steps ? launch->max_steps : UINT64_MAX;

@@ -10,7 +10,7 @@ enum { WORKSPACE_BYTES = 256 };
 // Fills `error`. Always false.
 bool emulator_fail(EmulatorError *error, EmulatorStatus status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-// A new memory object of `bytes` whose address is `misalignment` past a boundary of 65,536 bytes; its index,
+// A new memory object of `bytes` whose address is `misalignment` past the beginning of a page; its index,
 // or 0. The bytes are those at `adopted`, or new ones; whether they were written is kept if `track`.
 uint64_t object_new(Emulator *emulator, PtxSpace space, size_t bytes, unsigned misalignment, const char *name,
                     bool track, void *adopted);

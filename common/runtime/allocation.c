@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "runtime/packing.h"
 #include "runtime/recording.h"
 #include "runtime/report.h"
 #include "runtime/state.h"
@@ -136,7 +137,8 @@ Allocation *allocation_new(MemoryKind kind, size_t size) {
         EmulatorError error;
         snprintf(name, sizeof name, "allocation %d", a->number);
         const bool fits = size <= allocation_capacity() - in_use;
-        a->device = fits ? emulator_allocate(device_emulator(), size, 0, name, &error) : 0;
+        const unsigned in_page = (unsigned)(packing_take(a, size) % EMULATOR_PAGE);
+        a->device = fits ? emulator_allocate(device_emulator(), size, in_page, name, &error) : 0;
         if (a->device) {
             a->bytes = emulator_host_pointer(device_emulator(), a->device, size);
             in_use += size;
@@ -148,6 +150,7 @@ Allocation *allocation_new(MemoryKind kind, size_t size) {
         recording_allocation(a);
         return a;
     }
+    packing_give(a);
     forget(a);
     return NULL;
 }
@@ -260,6 +263,7 @@ void allocation_free(Allocation *a) {
     emulator_free(device_emulator(), a->device, &error);
     if (a->kind == MEMORY_PINNED || a->kind == MEMORY_MANAGED) unmap_shared(a);
     if (a->kind == MEMORY_DEVICE) in_use -= a->size;
+    packing_give(a);
     if (a->file) unmap_file(a);
     a->is_freed = true;
     freed++;

@@ -171,7 +171,7 @@ static void explain(const Launch *launch, const Finding *f) {
 static void report_all(const Launch *launch, const EmulatorResult *result) {
     for (int i = 0; i < result->finding_count; i++) {
         const Finding *f = &result->findings[i];
-        if (!options()->checks && !f->fatal) continue;
+        if (!options()->checks && !options()->profile && !f->fatal) continue;
         if (report_kernel(f, launch->function->name, &launch->place)) explain(launch, f);
     }
     if (result->completed) return;
@@ -348,6 +348,7 @@ static Ran run_alone(const Launch *launch, Family *family, Touched *touched, con
         .argument_bytes = launch->argument_bytes,
         .checks = options()->checks ? CHECK_ALL : 0,
         .count = profiles,
+        .whole_pages = profiles,
         .timing = is_timed,
         .schedule = is_timed ? 0 : options()->seed, // the model follows the plain schedule
         .max_output = MAX_OUTPUT,

@@ -313,6 +313,7 @@ struct Machine {
     UndefinedOrigins *origins;
     struct MatrixFactors *factors; // alu/matrix.h; NULL until there is one
     struct Children *children;     // child.h; NULL until a thread prepares a launch
+    struct Beside *beside;         // beside.h; NULL until memory beside an object is touched
 };
 
 // Runs the statement that follows for every lane in `mask`, the lowest first.

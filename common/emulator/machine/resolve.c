@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "emulator/machine/beside.h"
 #include "emulator/machine/heap.h"
 
 // ---- Refusing ---------------------------------------------------------------------------------------------
@@ -238,6 +239,19 @@ static uint32_t leave_out(Machine *m, Fragment *f, const Access *access, const u
     return inside;
 }
 
+// What such a lane finds there if the launch has whole pages, or NULL.
+static Memory *beside(Machine *m, const Access *access, const uint64_t addresses[WARP_SIZE], unsigned lane,
+                      uint64_t *offset) {
+    const PtxSpace space = access->in->space;
+    const bool can_be = m->launch->whole_pages && (space == PTX_SPACE_GLOBAL || space == PTX_SPACE_NONE) &&
+                        (access->kind == ACCESS_LOAD || access->kind == ACCESS_STORE);
+    Memory *memory = can_be ? memory_beside(m, addresses[lane], access->bytes, offset) : NULL;
+    if (memory)
+        TELL_OBSERVERS(m, fault,
+                       &(Fault){FAULT_OUTSIDE, lane, access, addresses, NULL, 0, .is_done = true});
+    return memory;
+}
+
 // Lanes that are not all in one object: one object after the other, and local memory first.
 static void resolve_scattered(Machine *m, Fragment *f, Access *access, uint64_t addresses[WARP_SIZE],
                               AccessBody *body) {
@@ -266,6 +280,7 @@ static void resolve_scattered(Machine *m, Fragment *f, Access *access, uint64_t 
             // The end of memory is only missed because of the alignment, which a GPU looks at first.
             if (!mine && !is_aligned)
                 mine = find_object(m, access->warp, access->in, addresses[lane], 1, &offset);
+            if (!mine) mine = beside(m, access, addresses, lane, &offset);
             if (!mine || !is_aligned) {
                 refuse(m, &(Fault){mine ? FAULT_MISALIGNED : FAULT_OUTSIDE, lane, access, addresses, mine,
                                    mine ? offset : 0});

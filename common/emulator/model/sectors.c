@@ -212,8 +212,18 @@ static void count_access(const Access *a, const Touch *touch, ModelWork *work) {
     }
 }
 
+// What no object has (machine/beside.h): nothing is known of it, as if it were touched for the first time.
+static Touch touch_beside(const Access *a, ModelWork *work) {
+    uint64_t sectors[WARP_SIZE * 2] = {0};
+    Touch touch = {.is_far = true, .sectors = sectors_of(a, a->memory->base & 31, sectors)};
+    touch.lines = lines_of(sectors, touch.sectors);
+    count_access(a, &touch, work);
+    return touch;
+}
+
 Touch sectors_touch(Sectors *s, const Access *a, Toucher *warp, ModelWork *work) {
     Touch touch = {.is_near = true};
+    if ((uint64_t)(a->memory - s->objects) >= s->object_count) return touch_beside(a, work);
     Notes *notes = notes_of(s, a->memory);
     const Block *b = a->warp->block;
     if (!notes) {

@@ -126,7 +126,7 @@ static void fault_met(void *self, const Fault *fault) {
     MemoryFacts facts = {.kind = a->kind, .bytes = a->bytes, .address = address};
     char name[64];
     FindingKind kind = find_out(m, fault, &facts, &address, name);
-    Finding *finding = add_finding(m, kind, a->warp, (int)fault->lane, a->in, NULL, true);
+    Finding *finding = add_finding(m, kind, a->warp, (int)fault->lane, a->in, NULL, !fault->is_done);
     if (!finding) return;
     word_memory(finding, &facts);
     finding->address = address;

@@ -118,11 +118,12 @@ static bool is_wide_sum(const Costs *c, const PtxInstruction *in) {
     return false;
 }
 
-// The addition of a constant to an address, which becomes the offset of the accesses.
+// The addition of a constant to an address, which becomes the offset of the accesses unless ways meet with others.
 static bool is_offset(const Costs *c, const PtxInstruction *in) {
     return is_called(in, "add") && in->operand_count == 3 && !in->guard &&
            in->operands[0].kind == PTX_OPERAND_REGISTER && in->operands[1].kind == PTX_OPERAND_REGISTER &&
-           in->operands[2].kind == PTX_OPERAND_INTEGER && !c->is_value[in->operands[0].reg->index];
+           in->operands[2].kind == PTX_OPERAND_INTEGER && !c->is_value[in->operands[0].reg->index] &&
+           c->definition[in->operands[0].reg->index] != SEVERAL;
 }
 
 // Whether instructions that come after `at` read the register before it is written again.
@@ -165,6 +166,7 @@ static int cost_of_move(Costs *c, const PtxInstruction *ptx, const Instruction *
     if (ptx->operand_count < 2) return 1;
     const PtxOperand *from = &ptx->operands[1];
     if (from->kind == PTX_OPERAND_REGISTER) return cost_of_copy(c, ptx, in);
+    if (from->kind == PTX_OPERAND_SPECIAL) return 0; // KIND_SPECIAL has it
     if (from->kind != PTX_OPERAND_VARIABLE || from->variable->space != PTX_SPACE_SHARED) return 1;
     const int cost = c->has_base ? 0 : COST_OF_BASE;
     c->has_base = true;
@@ -199,6 +201,12 @@ static int cost_of_arithmetic(Costs *c, const PtxInstruction *in, const Instruct
 
 // ---- Instructions -----------------------------------------------------------------------------------------
 
+// The shape of the launch is an operand there, as parameters are.
+static bool is_in_constant_memory(SpecialRegister which) {
+    return (which >= SPECIAL_NTID_X && which <= SPECIAL_NTID_Z) ||
+           (which >= SPECIAL_NCTAID_X && which <= SPECIAL_NCTAID_Z);
+}
+
 static int cost_of(Costs *c, const Instruction *in) {
     const PtxInstruction *ptx = ptx_at_line(c->function->ptx, in->ptx_line);
     switch ((InstructionKind)in->kind) {
@@ -206,7 +214,7 @@ static int cost_of(Costs *c, const Instruction *in) {
     case KIND_LOAD: return in->merged_bytes != MERGED_AWAY && in->space != PTX_SPACE_PARAM;
     case KIND_STORE: return in->merged_bytes != MERGED_AWAY;
     case KIND_ALU: return in->slow_path || !ptx ? NEVER_PREDICATED : cost_of_arithmetic(c, ptx, in);
-    case KIND_SPECIAL:
+    case KIND_SPECIAL: return !is_in_constant_memory((SpecialRegister)in->literal[0]);
     case KIND_MAPA:
     case KIND_CP_ASYNC:
     case KIND_BARRIER:

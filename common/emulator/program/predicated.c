@@ -170,17 +170,35 @@ static int work_before(const Region *r, bool is_constant) {
     return work;
 }
 
-// The work after the ways have met that needs nothing of what they leave.
+// Whether machine code has no branch in its place: it is one under a predicate, or leads around the other way there.
+static bool is_no_branch(const Function *f, const Instruction *in) {
+    return (in->is_predicated && !leads_to_end(f, in->target)) || in->predicated_back;
+}
+
+// Whether one of the region's stores waits for what another instruction there gives, so that it is issued last.
+static bool stores_what_it_makes(const Region *r) {
+    Set stores = {.count = 0};
+    for (int k = 0; k < r->count; k++)
+        if (r->function->code[r->members[k]].kind == KIND_STORE)
+            add_to(&stores, &r->function->code[r->members[k]]);
+    for (int k = 0; k < r->count; k++)
+        if (feeds_any(&r->function->code[r->members[k]], &stores)) return true;
+    return false;
+}
+
+// The work after the ways have met that needs nothing of what they leave. A warp issues in order: a store that
+// waits comes before a barrier or a branch, and so does all that could be done meanwhile.
 static int work_after(const Region *r) {
     const Function *f = r->function;
+    const bool waits = stores_what_it_makes(r);
     Set left = {.count = 0};
     int work = 0;
     for (int k = 0; k < r->count; k++) add_to(&left, &f->code[r->members[k]]);
     for (int i = r->join; i < f->count && i - r->join < MOST_INSTRUCTIONS; i++) {
         const Instruction *in = &f->code[i];
         bool is_fed = false;
-        if (in->kind == KIND_BRANCH && in->is_predicated && !leads_to_end(f, in->target)) continue;
-        if (in->kind == KIND_BRANCH || in->kind == KIND_EXIT) return work + 1;
+        if (in->kind == KIND_BRANCH && is_no_branch(f, in)) continue;
+        if (in->kind == KIND_BRANCH || in->kind == KIND_EXIT) return work + !waits;
         if (in->machine_cost == NEVER_PREDICATED) break;
         for (int k = 0; k < left.count && !is_fed; k++) is_fed = feeds(left.of[k], in);
         if (is_fed)
@@ -203,7 +221,8 @@ static bool is_cheap(const Region *r, const Way ways[2], Others others) {
     if (others != NOBODY) return before >= LEAST_WORK_BEFORE;
     // A load of the way that comes first is awaited before the other begins.
     const bool is_first = has_two && ways[0].has_load && !ways[1].has_load;
-    return before + (is_first ? ways[1].cost : work_after(r)) >= LEAST_WORK;
+    const bool is_second = has_two && ways[1].has_load && !ways[0].has_load;
+    return before + (is_first ? ways[1].cost : work_after(r) + (is_second ? ways[0].cost : 0)) >= LEAST_WORK;
 }
 
 static void look_at(Function *f, int branch) {
