@@ -111,6 +111,47 @@ def test_offsets_cost_nothing_under_a_predicate(device: Emulator) -> None:
     assert values["issued_shared_st"] == 7
 
 
+@pytest.mark.parametrize(
+    ("move", "needed", "branches"),
+    [
+        pytest.param("mov.u32 %r7, %r1;", "%r1", 1, id="a value that is needed later"),
+        pytest.param("mov.u32 %r7, %r1;", "%r4", 0, id="a value that is not"),
+        pytest.param("mov.u32 %r7, %r8;", "%r4", 1, id="a parameter"),
+        pytest.param("mov.u32 %r9, %r1;", "%r1", 0, id="into a register that nothing else writes"),
+    ],
+)
+def test_a_move_that_needs_a_register_is_an_instruction(
+    device: Emulator, move: str, needed: str, branches: int
+) -> None:
+    """Eight instructions of a way are under a predicate, nine are not."""
+    stores = " ".join(f"st.shared.u32 [%r4+{512 * k}], %r3;" for k in range(8))
+    body = f"ld.param.u32 %r8, [p]; @%p1 bra DONE; {stores} {move} DONE: bar.sync 0; "
+    body += f"st.shared.u32 [%r4], %r7; st.shared.u32 [%r4+512], {needed};"
+    assert shared(device, body).counters["issued_branch_divergent"] == branches
+
+
+@pytest.mark.parametrize(("between", "loads"), [("add.rn.f32", 1), ("div.rn.f32", 2)])
+def test_loads_are_not_joined_across_a_division(device: Emulator, between: str, loads: int) -> None:
+    body = f""".reg .f32 %f<8>; st.shared.u32 [%r4], %r1; bar.sync 0; ld.shared.f32 %f1, [%r2];
+        {between} %f2, %f1, 0f40000000; ld.shared.f32 %f3, [%r2+4]; add.f32 %f4, %f2, %f3;
+        st.shared.f32 [%r4+512], %f4;"""
+    assert shared(device, body).counters["issued_shared_ld"] == 2 * loads
+
+
+@pytest.mark.parametrize(
+    ("work", "branches"), [("", 3), ("xor.b32 %r9, %r9, %r1;", 0)], ids=["too little", "enough"]
+)
+def test_a_store_of_what_is_loaded_comes_before_the_branch(
+    device: Emulator, work: str, branches: int
+) -> None:
+    """Beside the load there are the sum and the comparison, but not the branch of the loop."""
+    body = f"""mov.u32 %r9, 0; cvta.to.global.u64 %rd2, %rd1;
+        HEAD: setp.ne.s32 %p1, %r1, 0; @%p1 bra JOIN; ld.global.u32 %r8, [%rd2]; st.shared.u32 [%r4], %r8;
+        JOIN: {work} add.s32 %r7, %r7, 1; setp.ne.s32 %p2, %r7, 3; @%p2 bra HEAD;
+        st.shared.u32 [%r4+512], %r9;"""
+    assert shared(device, body).counters["issued_branch_divergent"] == branches
+
+
 def test_a_region_may_join_at_the_head_of_a_loop(device: Emulator) -> None:
     body = """bra.uni FIRST;
         JOIN: bar.sync 0; add.s32 %r7, %r7, 1; setp.eq.s32 %p2, %r7, 3; @%p2 bra DONE;

@@ -167,6 +167,40 @@ def test_profile(nvcc: str, root: Path, tmp_path: Path) -> None:
     assert any(row["Source"] == "vector_add.cu:5" for row in rows)
 
 
+def test_profile_continues_past_an_access_outside(
+    compiled: dict[str, Path], root: Path, tmp_path: Path
+) -> None:
+    """As on a GPU, whose pages are larger: the store of the 257th thread is told, and counted."""
+    out = tmp_path / "profile.json"
+    done = warpbook(root, "profile", "--out", out, compiled["mistakes"], "--", "past_end", folder=tmp_path)
+    assert "mistakes.cu:11: OOB: " in done.stderr
+    (kernel,) = json.loads(out.read_text())["kernels"]
+    assert kernel["counters"]["global_st_requests"] == 256 // 32 + 1
+    assert kernel["counters"]["global_st_sectors"] == 256 // 8 + 1
+
+
+def test_places_of_allocations(nvcc: str, root: Path, tmp_path: Path) -> None:
+    """In their page of 2 MiB they lie where an H200's driver puts them (tests/hardware_truth/README.md)."""
+    del nvcc
+    (tmp_path / "places.cu").write_text(
+        """#include <cstdio>
+        void place(char *p) { printf("%zx ", (size_t)p % (2 << 20)); }
+        int main() {
+            char *a, *b, *c;
+            cudaMalloc(&a, 40000), place(a);
+            cudaMalloc(&b, 20000), place(b);
+            cudaMalloc(&c, 80000), place(c);
+            cudaFree(b);
+            cudaMalloc(&b, 98304), place(b);
+            cudaFree(a);
+            cudaMalloc(&a, 40000), place(a);
+            cudaMalloc(&a, 3 << 20), place(a);
+        }"""
+    )
+    done = warpbook(root, "run", "places.cu", folder=tmp_path)
+    assert done.stdout.split() == ["0", "9e00", "ee00", "22800", "0", "0"]
+
+
 def test_wrong_request(root: Path, tmp_path: Path) -> None:
     done = warpbook(root, "run", "missing.cu", folder=tmp_path)
     assert (done.returncode, done.stderr) == (2, "warpbook: missing.cu: no such file\n")
