@@ -102,8 +102,8 @@ void object_free(Memory *memory) {
 uint64_t emulator_allocate(Emulator *e, size_t bytes, unsigned misalignment, const char *name,
                            EmulatorError *error) {
     if (misalignment >= EMULATOR_PAGE) {
-        emulator_fail(error, EMULATOR_BAD_ARGUMENT, "a buffer can be misaligned by less than 2 MiB, not by %u bytes",
-                      misalignment);
+        emulator_fail(error, EMULATOR_BAD_ARGUMENT,
+                      "a buffer can be misaligned by less than 2 MiB, not by %u bytes", misalignment);
         return 0;
     }
     uint64_t index =

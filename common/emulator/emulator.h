@@ -35,10 +35,10 @@ const EmulatorDevice *emulator_device(const Emulator *emulator);
 
 // ---- Memory -----------------------------------------------------------------------------------------------
 
-// Allocates `bytes` (0 is allowed) in a separate address range; the address returned is `misalignment` bytes past
-// the beginning of a page, less than its size, and every byte outside is out of bounds. The memory is uninitialised for initcheck. `name` is copied; findings call the buffer by it.
-// Returns 0 on failure and fills `error`.
-enum { EMULATOR_PAGE = 2 << 20 }; // as a GPU's
+// Allocates `bytes` (0 is allowed) in a separate address range; the address returned is `misalignment` bytes
+// past the beginning of a page, less than its size, and every byte outside is out of bounds. The memory is
+// uninitialised for initcheck. `name` is copied; findings call the buffer by it. Returns 0 on failure and
+// fills `error`.
 uint64_t emulator_allocate(Emulator *emulator, size_t bytes, unsigned misalignment, const char *name,
                            EmulatorError *error);
 // The same over memory of the caller's, initialised and aligned to 256 bytes, which must outlive the buffer.

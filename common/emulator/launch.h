@@ -43,7 +43,8 @@ enum {
     CHECK_ALL = 15,
 };
 
-enum { ALL_LINES = -1 }; // EmulatorLaunch.guarded_line
+enum { ALL_LINES = -1 };          // EmulatorLaunch.guarded_line
+enum { EMULATOR_PAGE = 2 << 20 }; // bytes that a GPU maps at a time
 
 // Schedules that are a multiple of 4, other than 0, are weak: loads may return older values, as far as the
 // PTX memory model allows. Only where races are checked.
@@ -101,8 +102,8 @@ typedef struct {
     // Loads and stores of this line of the .cu file that lie outside of all memory are left out: such a load
     // gives 0. To find out what a kernel would do if it tested its index. 0: none; ALL_LINES
     int guarded_line;
-    // What lies beside an object in its pages of 2 MiB is memory too, as it is on a GPU: a load or a store there
-    // is reported and done, and does not end the launch
+    // What lies beside an object in its pages of 2 MiB is memory too, as it is on a GPU: a load or a store
+    // there is reported and done, and does not end the launch
     bool whole_pages;
     unsigned what_if;       // of WHAT_IF_*: suppositions of `timing`
     uint32_t most_resident; // blocks that run at a time; 0: as many as the device holds, and so where one is

@@ -1,5 +1,5 @@
-// Seen on an H200 (driver 580) for allocations of 3 to 98 KB, and where one was freed before; what is larger than half
-// a page is an assumption.
+// Seen on an H200 (driver 580) for allocations of 3 to 98 KB, and where one was freed before; what is larger
+// than half a page is an assumption.
 #include "runtime/packing.h"
 
 #include <stdlib.h>

@@ -2,7 +2,6 @@
 
 #include <stdlib.h>
 
-#include "emulator/emulator.h"
 #include "emulator/machine/resolve.h"
 
 #define PAGE ((uint64_t)EMULATOR_PAGE)
@@ -12,8 +11,8 @@ typedef struct Beside {
     struct Beside *next;
 } Beside;
 
-// Also the page before the object's first: there the driver has its own memory. On an H200 the first cudaMalloc()
-// is at the beginning of a page, and what a kernel reads before it is there.
+// Also the page before the object's first: there the driver has its own memory. On an H200 the first
+// cudaMalloc() is at the beginning of a page, and what a kernel reads before it is there.
 static bool is_mapped(const Memory *memory, uint64_t page) {
     return memory->base < page + 2 * PAGE && memory->base + memory->bytes > page;
 }

@@ -47,7 +47,7 @@ typedef struct {
     const uint64_t *addresses; // [32]; NULL of FAULT_READ_ONLY
     const Memory *memory;      // where the lane's bytes lie, and
     uint64_t offset;           // the first of them; NULL and 0 where they lie outside
-    bool is_done;              // all the same: EmulatorLaunch.whole_pages
+    bool is_done;              // anyway: EmulatorLaunch.whole_pages
 } Fault;
 
 // Where an undefined value comes from.

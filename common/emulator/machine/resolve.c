@@ -247,8 +247,7 @@ static Memory *beside(Machine *m, const Access *access, const uint64_t addresses
                         (access->kind == ACCESS_LOAD || access->kind == ACCESS_STORE);
     Memory *memory = can_be ? memory_beside(m, addresses[lane], access->bytes, offset) : NULL;
     if (memory)
-        TELL_OBSERVERS(m, fault,
-                       &(Fault){FAULT_OUTSIDE, lane, access, addresses, NULL, 0, .is_done = true});
+        TELL_OBSERVERS(m, fault, &(Fault){FAULT_OUTSIDE, lane, access, addresses, NULL, 0, .is_done = true});
     return memory;
 }
 

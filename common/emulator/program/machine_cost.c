@@ -118,7 +118,8 @@ static bool is_wide_sum(const Costs *c, const PtxInstruction *in) {
     return false;
 }
 
-// The addition of a constant to an address, which becomes the offset of the accesses unless ways meet with others.
+// The addition of a constant to an address, which becomes the offset of the accesses unless ways meet with
+// others.
 static bool is_offset(const Costs *c, const PtxInstruction *in) {
     return is_called(in, "add") && in->operand_count == 3 && !in->guard &&
            in->operands[0].kind == PTX_OPERAND_REGISTER && in->operands[1].kind == PTX_OPERAND_REGISTER &&
@@ -234,8 +235,7 @@ bool find_machine_costs(Function *function) {
                .joined = calloc(count, sizeof *c.joined),
                .seen = calloc((size_t)function->count + 1, sizeof *c.seen),
                .stack = malloc(2 * ((size_t)function->count + 1) * sizeof *c.stack)};
-    const bool is_ready =
-        c.definition && c.uses && c.block && c.is_value && c.joined && c.seen && c.stack;
+    const bool is_ready = c.definition && c.uses && c.block && c.is_value && c.joined && c.seen && c.stack;
     if (is_ready) {
         for (int i = 0; i < f->register_count; i++) c.definition[i] = -1;
         for (int i = 0; i < f->instruction_count; i++) note(&c, i);

@@ -1,9 +1,9 @@
 // ptxas joins loads from shared memory that lie side by side, and stores likewise, into one instruction of 64
 // or 128 bits: the same base register with the same value, offsets that fill 8 or 16 bytes without a gap, a
 // base of which the alignment is known, no branch, barrier, call, division with a longer way or access that
-// could change the values in between. The rules were found with the machine code of ptxas 13 for sm_90, and reproduce what an H200
-// counts (tests/hardware_truth). Two stores of 16 bits become one of 32. Loads of 16 bits and elements of 8
-// bits stay as they are, and global memory is never joined.
+// could change the values in between. The rules were found with the machine code of ptxas 13 for sm_90, and
+// reproduce what an H200 counts (tests/hardware_truth). Two stores of 16 bits become one of 32. Loads of 16
+// bits and elements of 8 bits stay as they are, and global memory is never joined.
 #include "emulator/program/merged.h"
 
 #include <stdlib.h>

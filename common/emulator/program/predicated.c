@@ -170,12 +170,14 @@ static int work_before(const Region *r, bool is_constant) {
     return work;
 }
 
-// Whether machine code has no branch in its place: it is one under a predicate, or leads around the other way there.
+// Whether machine code has no branch in its place: it is one under a predicate, or leads around the other way
+// there.
 static bool is_no_branch(const Function *f, const Instruction *in) {
     return (in->is_predicated && !leads_to_end(f, in->target)) || in->predicated_back;
 }
 
-// Whether one of the region's stores waits for what another instruction there gives, so that it is issued last.
+// Whether one of the region's stores waits for what another instruction there gives, so that it is issued
+// last.
 static bool stores_what_it_makes(const Region *r) {
     Set stores = {.count = 0};
     for (int k = 0; k < r->count; k++)
@@ -186,8 +188,8 @@ static bool stores_what_it_makes(const Region *r) {
     return false;
 }
 
-// The work after the ways have met that needs nothing of what they leave. A warp issues in order: a store that
-// waits comes before a barrier or a branch, and so does all that could be done meanwhile.
+// The work after the ways have met that needs nothing of what they leave. A warp issues in order, so that a
+// store that waits comes before a branch. (Before a barrier too, but ptxas counts what follows that.)
 static int work_after(const Region *r) {
     const Function *f = r->function;
     const bool waits = stores_what_it_makes(r);
