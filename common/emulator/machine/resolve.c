@@ -203,11 +203,11 @@ static void resolve_local(Machine *m, Fragment *f, Access *access, uint64_t addr
     FOR_LANES(lane, access->mask) {
         uint64_t offset = addresses[lane] - base;
         if (offset < top && offset % access->bytes) {
-            refuse(m, &(Fault){FAULT_MISALIGNED, lane, access, addresses, &w->local, offset});
+            refuse(m, &(Fault){FAULT_MISALIGNED, lane, access, addresses, &w->local, offset, false});
             return;
         }
         if (offset >= top || top - offset < access->bytes) {
-            refuse(m, &(Fault){FAULT_OUTSIDE_LOCAL, lane, access, addresses, NULL, 0});
+            refuse(m, &(Fault){FAULT_OUTSIDE_LOCAL, lane, access, addresses, NULL, 0, false});
             return;
         }
         addresses[lane] = offset + (uint64_t)lane * w->local_capacity;
@@ -246,8 +246,7 @@ static Memory *beside(Machine *m, const Access *access, const uint64_t addresses
     const bool can_be = m->launch->whole_pages && (space == PTX_SPACE_GLOBAL || space == PTX_SPACE_NONE) &&
                         (access->kind == ACCESS_LOAD || access->kind == ACCESS_STORE);
     Memory *memory = can_be ? memory_beside(m, addresses[lane], access->bytes, offset) : NULL;
-    if (memory)
-        TELL_OBSERVERS(m, fault, &(Fault){FAULT_OUTSIDE, lane, access, addresses, NULL, 0, .is_done = true});
+    if (memory) TELL_OBSERVERS(m, fault, &(Fault){FAULT_OUTSIDE, lane, access, addresses, NULL, 0, true});
     return memory;
 }
 
@@ -282,7 +281,7 @@ static void resolve_scattered(Machine *m, Fragment *f, Access *access, uint64_t 
             if (!mine) mine = beside(m, access, addresses, lane, &offset);
             if (!mine || !is_aligned) {
                 refuse(m, &(Fault){mine ? FAULT_MISALIGNED : FAULT_OUTSIDE, lane, access, addresses, mine,
-                                   mine ? offset : 0});
+                                   mine ? offset : 0, false});
                 access->offsets = NULL;
                 return;
             }
@@ -366,9 +365,9 @@ bool resolve_lane(Machine *m, Warp *w, const Instruction *in, AccessKind kind, u
     const Access access = {
         .warp = w, .in = in, .kind = kind, .mask = 1u << lane, .bytes = *memory ? align : bytes};
     if (!*memory)
-        refuse(m, &(Fault){FAULT_OUTSIDE, lane, &access, addresses, NULL, 0});
+        refuse(m, &(Fault){FAULT_OUTSIDE, lane, &access, addresses, NULL, 0, false});
     else if (addresses[lane] % align)
-        refuse(m, &(Fault){FAULT_MISALIGNED, lane, &access, addresses, *memory, *offset});
+        refuse(m, &(Fault){FAULT_MISALIGNED, lane, &access, addresses, *memory, *offset, false});
     return !m->stopped;
 }
 
