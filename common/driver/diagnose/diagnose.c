@@ -8,6 +8,7 @@
 
 #include "support/text.h"
 #include "driver/plan/elements.h"
+#include "driver/diagnose/case_facts.h"
 #include "driver/diagnose/stripped_source.h"
 
 const Mistake mistakes[] = {
@@ -110,7 +111,6 @@ static Facts facts_of_finding(const Evidence *evidence) {
              finding->thread[0] / 32 != finding->other_thread[0] / 32)
         facts |= FACT_OTHER_WARP;
     if (finding->object[0] && finding->object_bytes == 0) facts |= FACT_NO_ROOM;
-    if (finding->object[0] && finding->index == 0) facts |= FACT_AT_START;
     if (!buffer) return facts;
     facts |= facts_of_alignment(evidence, buffer);
     if (is_at_row_start(evidence, buffer)) facts |= FACT_ROW_START;
@@ -179,72 +179,6 @@ static Facts facts_of_places(const Evidence *evidence) {
            (around.way_back_is_open ? FACT_WAY_BACK_OPEN : 0);
 }
 
-static bool is_special(Family family) {
-    return family == FAMILY_NAN || family == FAMILY_INFINITY || family == FAMILY_INFINITIES;
-}
-
-// Whether the task has as many results as elements.
-static bool has_result_for_each(const Task *task) {
-    const int out = task_output(task);
-    return task->expect == EXPECT_TRANSPOSE || (out >= 0 && task->buffers[out].count.kind == QUANTITY_N);
-}
-
-static Facts facts_of_all(const Evidence *evidence) {
-    Facts facts = FACT_BY_SCHEDULE | FACT_ONLY_WEAK | FACT_INTEGERS_RIGHT | FACT_FINITE_RIGHT |
-                  FACT_ONES_RIGHT | FACT_SAYS_N | FACT_NEVER_WRITTEN | FACT_ONE_ANSWER;
-    const bool is_sum = evidence->of->tasks[evidence->task].expect == EXPECT_SUM;
-    // What is right has to have been run.
-    const Facts of_right_cases =
-        FACT_BY_SCHEDULE | FACT_ONLY_WEAK | FACT_INTEGERS_RIGHT | FACT_FINITE_RIGHT | FACT_ONES_RIGHT;
-    Facts has_right = 0;
-    double answer = 0;
-    long long answered = 0; // the size of the first answer
-    int answers = 0;
-    bool has_sizes = false;
-    for (int i = 0; i < evidence->judgement->case_count; i++) {
-        const CaseReport *report = &evidence->judgement->cases[i];
-        if (!report->was_run || report->settings.task != evidence->task ||
-            report->settings.is_beside != evidence->first->settings.is_beside ||
-            report->settings.is_large != evidence->first->settings.is_large)
-            continue;
-        const bool is_right = report->verdict == VERDICT_PASS;
-        const Family family = report->settings.family;
-        if (is_right && report->settings.size.n > 0) {
-            if (report->settings.schedule == 0) has_right |= FACT_BY_SCHEDULE;
-            if (!schedule_is_weak(report->settings.schedule)) has_right |= FACT_ONLY_WEAK;
-            if (family == FAMILY_INTEGERS) has_right |= FACT_INTEGERS_RIGHT;
-            if (family == FAMILY_ONES) has_right |= FACT_ONES_RIGHT;
-            if (!is_special(family)) has_right |= FACT_FINITE_RIGHT;
-        }
-        if (!is_right && report->settings.schedule == 0) facts &= ~FACT_BY_SCHEDULE;
-        if (!is_right && !schedule_is_weak(report->settings.schedule)) facts &= ~FACT_ONLY_WEAK;
-        if (!is_right && family == FAMILY_INTEGERS) facts &= ~FACT_INTEGERS_RIGHT;
-        if (!is_right && family == FAMILY_ONES) facts &= ~FACT_ONES_RIGHT;
-        if (!is_right && !is_special(family)) facts &= ~FACT_FINITE_RIGHT;
-        if (!is_right && report->check.outcome == CHECK_VALUE &&
-            report->check.got != (double)report->settings.size.n)
-            facts &= ~FACT_SAYS_N;
-        if (!is_right && family == FAMILY_INTEGERS && report->check.outcome == CHECK_VALUE && is_sum) {
-            if (answers++ == 0) {
-                answer = report->check.got;
-                answered = report->settings.size.n;
-            }
-            if (report->check.got != answer) facts &= ~FACT_ONE_ANSWER;
-            if (report->settings.size.n != answered) has_sizes = true;
-        }
-        const bool is_unwritten =
-            report->check.outcome == CHECK_NOT_WRITTEN && report->check.wrong == report->check.elements;
-        const bool has_nothing_to_write = is_right && report->settings.size.n == 0 &&
-                                          has_result_for_each(&evidence->of->tasks[evidence->task]);
-        if (!is_unwritten && !has_nothing_to_write) facts &= ~FACT_NEVER_WRITTEN;
-        if (report->verdict != VERDICT_TIMEOUT && report->settings.size.n > 0) facts |= FACT_ENDS_ELSEWHERE;
-    }
-    facts &= ~of_right_cases | has_right;
-    // With the same elements, every wrong kernel gives the same answer: only another size can separate them.
-    if (answers < 3 || answer == 0 || !has_sizes) facts &= ~FACT_ONE_ANSWER;
-    return facts;
-}
-
 static Facts facts_of_task(const Task *task) {
     Facts facts = 0;
     const int out = task_output(task);
@@ -261,164 +195,6 @@ static Facts facts_of_task(const Task *task) {
     if (task_has_workspace(task)) facts |= FACT_WORKSPACE;
     if (task->memory_left) facts |= FACT_NO_MEMORY;
     return facts;
-}
-
-// Sums of whole numbers that are all off by the same number, or by one number for each block, warp or thread,
-// including empty sums.
-static Facts facts_of_offsets(const Evidence *evidence) {
-    enum { UNITS = 4 };
-    double each[UNITS] = {0};
-    bool fits_unit[UNITS] = {true, true, true, true};
-    int sums = 0;
-    bool has_empty = false, has_others = false;
-    const Expectation expect = evidence->of->tasks[evidence->task].expect;
-    if (expect != EXPECT_SUM && expect != EXPECT_ROW_SUMS) return 0;
-    for (int i = 0; i < evidence->judgement->case_count; i++) {
-        const CaseReport *report = &evidence->judgement->cases[i];
-        if (!report->was_run || report->settings.task != evidence->task ||
-            report->settings.is_beside != evidence->first->settings.is_beside ||
-            report->settings.family != FAMILY_INTEGERS)
-            continue;
-        if (report->check.outcome != CHECK_VALUE) {
-            if (expect == EXPECT_ROW_SUMS && report->settings.size.rows == 0) continue;
-            return 0;
-        }
-        const ShapeOfLaunch *launch = &report->shape.launches[0];
-        const long long units[UNITS] = {1, launch->blocks, launch->warps, launch->threads};
-        for (int u = 0; u < UNITS; u++) {
-            const double offset = units[u] > 0 ? report->check.difference / (double)units[u] : 0;
-            if (sums == 0) each[u] = offset;
-            if (offset == 0 || offset != each[u]) fits_unit[u] = false;
-        }
-        sums++;
-        if (report->settings.size.n == 0) has_empty = true;
-        if (report->settings.size.n > 0) has_others = true;
-    }
-    const bool fits_one = fits_unit[0] || fits_unit[1] || fits_unit[2] || fits_unit[3];
-    return fits_one && sums > 2 && has_empty && has_others ? FACT_OFF_BY_A_CONSTANT : 0;
-}
-
-// Whether a case with several blocks finished, and only the plain schedule has one that did not.
-static bool blocks_ended(const Evidence *evidence) {
-    bool has_ended = false;
-    for (int i = 0; i < evidence->judgement->case_count; i++) {
-        const CaseReport *report = &evidence->judgement->cases[i];
-        if (!report->was_run || report->settings.task != evidence->task) continue;
-        if (report->verdict == VERDICT_TIMEOUT && report->settings.schedule != 0) return false;
-        // Neither a loop that does more than wait nor more blocks than the device holds depend on the sums.
-        if (report->verdict == VERDICT_TIMEOUT && report->has_finding &&
-            (!report->finding.is_endless || !report->finding.object[0] ||
-             strstr(report->finding.message, "holds no more at a time")))
-            return false;
-        if (report->verdict == VERDICT_PASS && report->shape.launches[0].blocks > 1) has_ended = true;
-    }
-    return has_ended;
-}
-
-#define LARGER FACT(126) // a matrix of whole numbers with more than 32 rows or columns: no such fact either
-#define OBLONG FACT(127) // a matrix that is not square, even in tiles: not a fact of the catalogue
-
-// Facts about shapes that `one` supports if it is right, or contradicts if it is wrong.
-static Facts kind_of_case(const CaseReport *one) {
-    const CaseSize *size = &one->settings.size;
-    const ShapeOfLaunch *launch = &one->shape.launches[0];
-    Facts facts = 0;
-    if (size->rows > 1 && size->rows == size->columns) facts |= FACT_SQUARES_RIGHT;
-    if (size->rows > 1 && size->columns > 1 && (size->rows + 31) / 32 != (size->columns + 31) / 32)
-        facts |= OBLONG;
-    if (size->rows > 1 && size->columns > 1 && size->rows <= 32 && size->columns <= 32)
-        facts |= FACT_ONE_TILE_RIGHT;
-    if (size->rows > 1 && size->columns > 1 && (size->rows > 32 || size->columns > 32) &&
-        one->settings.family == FAMILY_INTEGERS)
-        facts |= LARGER;
-    if (size->n > 0 && size->rows % 32 == 0 && size->columns % 32 == 0 && size->rows > 0)
-        facts |= FACT_WHOLE_TILES_RIGHT;
-    if (launch->blocks > 1 && launch->blocks <= launch->block_threads) facts |= FACT_FEW_BLOCKS_RIGHT;
-    return facts;
-}
-
-// Which sizes come out right while others do not.
-static Facts facts_of_sizes(const Evidence *evidence) {
-    Facts right = 0, wrong = 0;
-    long long rests[] = {2, 4, 8};
-    int unwritten = 0;
-    bool only_empty = true;      // go wrong
-    long long many_blocks = -1;  // the first size with more blocks than a block has threads that goes wrong
-    bool has_other_size = false; // and another one does
-    for (int i = 0; i < evidence->judgement->case_count; i++) {
-        const CaseReport *report = &evidence->judgement->cases[i];
-        const long long n = report->settings.size.n;
-        if (!report->was_run || report->settings.task != evidence->task) continue;
-        if (report->verdict == VERDICT_PASS) {
-            right |= kind_of_case(report);
-            continue;
-        }
-        wrong |= kind_of_case(report);
-        only_empty = only_empty && n == 0;
-        const ShapeOfLaunch *launch = &report->shape.launches[0];
-        if (launch->blocks > launch->block_threads) {
-            has_other_size |= many_blocks >= 0 && many_blocks != n;
-            if (many_blocks < 0) many_blocks = n;
-        }
-        const CheckReport *check = &report->check;
-        const bool is_rest = check->outcome == CHECK_NOT_WRITTEN && check->is_rest && check->elements == n;
-        unwritten += is_rest;
-        for (int r = 0; r < 3; r++)
-            if (!is_rest || check->wrong != n % rests[r]) rests[r] = 1;
-    }
-    if (right & OBLONG) right &= ~FACT_SQUARES_RIGHT;
-    if (right & LARGER) right &= ~FACT_ONE_TILE_RIGHT;
-    // One size alone may go wrong for any reason that large sizes have.
-    if (!has_other_size) right &= ~FACT_FEW_BLOCKS_RIGHT;
-    const bool has_rest = rests[0] > 1 || rests[1] > 1 || rests[2] > 1;
-    return (right & ~wrong & ~OBLONG & ~LARGER) | (unwritten > 1 && has_rest ? FACT_REST_UNWRITTEN : 0) |
-           (only_empty ? FACT_ONLY_EMPTY_WRONG : 0);
-}
-
-// Whether every misaligned wide access would have been aligned if the base had been. One case alone cannot
-// show this, because a wrong rule for the head sometimes gives 0 floats.
-static bool only_base_is_misaligned(const Evidence *evidence) {
-    for (int i = 0; i < evidence->judgement->case_count; i++) {
-        const CaseReport *report = &evidence->judgement->cases[i];
-        const Finding *finding = &report->finding;
-        if (report->has_finding && finding->kind == FINDING_MISALIGNED && finding->bytes > 0 &&
-            finding->index % (int64_t)finding->bytes != 0)
-            return false;
-    }
-    return true;
-}
-
-// Whether every misaligned access is the first multiple of 16, counted from the base, after what lies between
-// the base and the last multiple before it. For one base, another wrong length can do the same.
-static bool head_is_past(const Evidence *evidence) {
-    uint64_t one = 0;
-    bool has_two = false;
-    for (int i = 0; i < evidence->judgement->case_count; i++) {
-        const CaseReport *report = &evidence->judgement->cases[i];
-        const Finding *finding = &report->finding;
-        if (!report->has_finding || finding->kind != FINDING_MISALIGNED || finding->bytes <= 0) continue;
-        const uint64_t size = (uint64_t)finding->bytes, index = (uint64_t)finding->index % size;
-        if (finding->index < 0 || index == 0 || (finding->address - (uint64_t)finding->index) % size != index)
-            return false;
-        has_two |= one > 0 && index != one;
-        one = index;
-    }
-    return has_two;
-}
-
-// Whether exactly those cases go wrong that have fewer elements than come before the first multiple of 16.
-static bool only_in_head_is_wrong(const Evidence *evidence) {
-    const Task *task = &evidence->of->tasks[evidence->task];
-    const Buffer *buffer = evidence->finding ? named_buffer(evidence, evidence->finding->object) : NULL;
-    if (!buffer || buffer->role != INPUT || task->expect == EXPECT_ROW_SUMS) return false;
-    for (int i = 0; i < evidence->judgement->case_count; i++) {
-        const CaseReport *report = &evidence->judgement->cases[i];
-        if (!report->was_run || report->settings.task != evidence->task) continue;
-        const long long before =
-            (16 - report->settings.misalignment % 16) % 16 / (long long)element_bytes(buffer->type);
-        if ((report->verdict != VERDICT_PASS) != (report->settings.size.n < before)) return false;
-    }
-    return true;
 }
 
 // If nothing at all was added, the missing elements need no further explanation.
@@ -440,13 +216,9 @@ static bool misses_counted(const Judgement *judgement, int task) {
 // Whether a goal of bandwidth is missed by what a few blocks do at the modelled size alone. What is counted
 // at smaller sizes explains it first.
 static bool takes_longer_there(const Judgement *judgement) {
-    for (int g = 0; g < judgement->goal_count; g++) {
-        const GoalResult *result = &judgement->goals[g];
-        if (result->state == GOAL_MISSED && goal_is_of_bandwidth(result->goal))
-            return bandwidth_is_lost_by_size(&judgement->bandwidth[result->task]) &&
-                   !misses_counted(judgement, result->task);
-    }
-    return false;
+    const GoalResult *missed = goals_missed_bandwidth(judgement->goals, judgement->goal_count);
+    return missed && bandwidth_is_lost_by_size(&judgement->bandwidth[missed->task]) &&
+           !misses_counted(judgement, missed->task);
 }
 
 static void gather(Evidence *evidence, const char *source) {
@@ -473,12 +245,7 @@ static void gather(Evidence *evidence, const char *source) {
         if (first->settings.size.n > 1 << 24) evidence->facts |= FACT_BEYOND_FLOATS;
         if (first->settings.misalignment) evidence->facts |= FACT_OFFSET_BASE;
         if (first->settings.is_large) evidence->facts |= FACT_LARGE;
-        evidence->facts |= facts_of_all(evidence) | facts_of_sizes(evidence);
-        if (!only_base_is_misaligned(evidence)) evidence->facts &= ~FACT_AT_START;
-        if (head_is_past(evidence)) evidence->facts |= FACT_HEAD_IS_PAST;
-        if (only_in_head_is_wrong(evidence)) evidence->facts |= FACT_ONLY_IN_HEAD_WRONG;
-        evidence->facts |= facts_of_offsets(evidence);
-        if (blocks_ended(evidence)) evidence->facts |= FACT_BLOCKS_ENDED;
+        evidence->facts |= facts_of_cases(evidence->of, judgement);
     }
     evidence->facts |= facts_of_task(&evidence->of->tasks[evidence->task]);
     if (takes_longer_there(judgement)) evidence->facts |= FACT_LONGER;

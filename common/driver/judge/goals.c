@@ -266,6 +266,12 @@ static void judge_bandwidth(const Goal *goal, Scope *scope, const Bandwidth *ban
 
 bool goal_is_of_bandwidth(const Goal *goal) { return strstr(goal->measure, "bandwidth_ratio") != NULL; }
 
+const GoalResult *goals_missed_bandwidth(const GoalResult *results, int count) {
+    for (int r = 0; r < count; r++)
+        if (results[r].state == GOAL_MISSED && goal_is_of_bandwidth(results[r].goal)) return &results[r];
+    return NULL;
+}
+
 bool goal_is_of_shape(const Goal *goal) {
     static const char *const names[] = {"occupancy",     "waves",        "sm_count",
                                         "blocks_per_sm", "warps_per_sm", "max_warps_per_sm"};

@@ -54,6 +54,9 @@ bool goal_is_of_bandwidth(const Goal *goal);
 void goal_evaluate(const Chapter *of, const Goal *goal, const Measured *measured, const GpuInfo *info,
                    GoalResult *result);
 
+// The first of `results` that misses a goal of bandwidth; NULL: none does.
+const GoalResult *goals_missed_bandwidth(const GoalResult *results, int count);
+
 const char *goal_state_word(GoalState state); // "met", "missed", "too noisy to decide", ...
 
 // Blocks of that shape that one SM holds at a time, limited by threads, blocks, registers and shared memory

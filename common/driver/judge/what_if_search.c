@@ -345,10 +345,7 @@ void judge_find_what_if(Judge *judge) {
     static Search search;
     Judgement *judgement = judge->judgement;
     const GpuProfile *profile = gpu_profile_find(judge->options->profile[0] ? judge->options->profile : NULL);
-    const GoalResult *missed = NULL;
-    for (int g = 0; g < judgement->goal_count && !missed; g++)
-        if (judgement->goals[g].state == GOAL_MISSED && goal_is_of_bandwidth(judgement->goals[g].goal))
-            missed = &judgement->goals[g];
+    const GoalResult *missed = goals_missed_bandwidth(judgement->goals, judgement->goal_count);
     if (!missed || !profile || judgement->verdict != VERDICT_SLOW) return;
     const Bandwidth *bandwidth = &judgement->bandwidth[missed->task];
     // What makes a kernel slow at that size alone does not show in smaller ones, which answer.
