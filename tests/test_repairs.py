@@ -305,6 +305,20 @@ def test_a_change_that_drops_what_threads_have_added_proves_nothing(
     assert result["accounting"]["repeated"] > 0
 
 
+@pytest.mark.parametrize(
+    "name",
+    # It passes without its loop of four groups, as with a bound that none of them is below.
+    ["wrong/ch09/stride_of_the_block_for_a_warp"],
+)
+def test_a_change_that_switches_a_loop_off_proves_nothing(
+    nvcc: str, built: Path, tmp_path: Path, name: str
+) -> None:
+    page, result = judge_named(built, name, tmp_path)
+    assert result["verdict"] == "WRONG"
+    assert result["proof"] is None
+    assert "shown" not in page
+
+
 def test_a_change_after_which_elements_are_loaded_again_proves_nothing(
     nvcc: str, built: Path, tmp_path: Path
 ) -> None:

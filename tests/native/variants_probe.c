@@ -31,7 +31,7 @@ int main(int count, char **arguments) {
         for (int v = 0; v < variants.count; v++) puts(variants.all[v].words);
     free(all);
     free(none);
-    free(lines.variants);
+    free(lines.all);
     variants_free(&variants);
     code_free(&code);
     text_free(&text);

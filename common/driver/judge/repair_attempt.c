@@ -6,6 +6,7 @@
 
 #include "driver/judge/repair_balance.h"
 #include "driver/judge/repair_elsewhere.h"
+#include "driver/judge/repair_switch.h"
 #include "driver/judge/repair_use.h"
 #include "driver/judge/rerun.h"
 
@@ -79,6 +80,11 @@ bool change_widens(ChangeKind kind) {
 // May give the work to other threads, or let some do it again.
 static bool moves_work(ChangeKind kind) {
     return change_widens(kind) || kind == CHANGE_UNSIGNED || kind == CHANGE_ARRAY;
+}
+
+// Says itself what no longer runs.
+static bool says_what_it_leaves_out(ChangeKind kind) {
+    return kind == CHANGE_LEFT_OUT || kind == CHANGE_ONE_WAY;
 }
 
 // With such a change, more elements must be right too.
@@ -238,10 +244,15 @@ bool search_attempt(Search *search, const Change *const changes[], int count, in
     if (!changes[0]->variant &&
         repair_breaks_another(&search->ptx, search_source(search), &symptoms, changes, count))
         return false;
-    bool moves = false;
-    for (int c = 0; c < count; c++) moves |= moves_work(changes[c]->kind);
+    bool moves = false, may_switch_off = false;
+    for (int c = 0; c < count; c++) {
+        moves |= moves_work(changes[c]->kind);
+        may_switch_off |= moves_work(changes[c]->kind) && !says_what_it_leaves_out(changes[c]->kind);
+    }
     if (moves && !search->smallest.is_large &&
         (repair_drops_results(&search->ptx, search->shown, changes, count, &search->work) ||
+         (may_switch_off &&
+          repair_switches_off(&search->ptx, search->shown, search->largest, changes, count, &search->work)) ||
          !repair_keeps_balance(&search->ptx, changes, count, &search->work))) {
         return false;
     }

@@ -32,14 +32,11 @@ bool task_ptx_start(const TaskPtx *ptx, const Change *const changes[], int count
     return worker->runner != NULL;
 }
 
-bool task_ptx_run(const TaskPtx *ptx, Worker *worker, const Case *one, const Change *const changes[],
-                  int count, int patience, bool is_of_the_end, ModelWork works[], CaseReport *report) {
+static Rerun rerun_with(const TaskPtx *ptx, const Change *const changes[], int count, int patience) {
     Rerun how = {.kernels = ptx->image->kernels[ptx->task],
                  .checks = CHECK_ALL,
                  .patience = patience,
-                 .most_steps = ptx->most_steps,
-                 .works = works,
-                 .is_of_the_end = is_of_the_end};
+                 .most_steps = ptx->most_steps};
     for (int c = 0; c < count; c++) {
         how.zeroes_output |= changes[c]->zeroes_output;
         if (changes[c]->share) how.share = changes[c]->share;
@@ -47,5 +44,20 @@ bool task_ptx_run(const TaskPtx *ptx, Worker *worker, const Case *one, const Cha
             how.variant = changes[c]->variant, how.patience = patience * VARIANT_PATIENCE;
         if (changes[c]->guarded_line) how.guarded_line = changes[c]->guarded_line;
     }
+    return how;
+}
+
+bool task_ptx_run(const TaskPtx *ptx, Worker *worker, const Case *one, const Change *const changes[],
+                  int count, int patience, bool is_of_the_end, ModelWork works[], CaseReport *report) {
+    Rerun how = rerun_with(ptx, changes, count, patience);
+    how.works = works;
+    how.is_of_the_end = is_of_the_end;
+    return judge_rerun(ptx->judge, worker, one, &how, report);
+}
+
+bool task_ptx_count(const TaskPtx *ptx, Worker *worker, const Case *one, const Change *const changes[],
+                    int count, int patience, CaseReport *report) {
+    Rerun how = rerun_with(ptx, changes, count, patience);
+    how.keeps_lines = true;
     return judge_rerun(ptx->judge, worker, one, &how, report);
 }

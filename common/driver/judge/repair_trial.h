@@ -30,3 +30,6 @@ bool task_ptx_start(const TaskPtx *ptx, const Change *const changes[], int count
 // as Rerun.
 bool task_ptx_run(const TaskPtx *ptx, Worker *worker, const Case *one, const Change *const changes[],
                   int count, int patience, bool is_of_the_end, ModelWork works[], CaseReport *report);
+// The same, and the judgement keeps what each line counted.
+bool task_ptx_count(const TaskPtx *ptx, Worker *worker, const Case *one, const Change *const changes[],
+                    int count, int patience, CaseReport *report);

@@ -42,6 +42,7 @@ struct VariantSearch {
     bool *is_refused;            // by variant: it does not compile
     bool *is_needed, *is_chosen; // by function: it is run, and has variants
     Image image;
+    VariantLines lines; // of its text
     int survivors[MOST_SURVIVORS], survivor_count;
     pid_t compiler; // beside; 0: none
     char source[PATH_MAX];
@@ -149,15 +150,15 @@ static bool heed_errors(VariantSearch *of, const char *log, const VariantLines *
         const char *place = strpbrk(line, "(:");
         const long number = place && place < at ? strtol(place + 1, NULL, 10) : 0;
         if (number <= 0 || number >= lines->count) continue;
-        if (lines->variants[number] >= 0) {
-            is_any |= leave_out(of, lines->variants[number]);
+        if (lines->all[number].variant >= 0) {
+            is_any |= leave_out(of, lines->all[number].variant);
             continue;
         }
         long before = number, behind = number;
-        while (before > 0 && lines->variants[before] < 0) before--;
-        while (behind < lines->count && lines->variants[behind] < 0) behind++;
-        if (before > 0) is_any |= leave_out_place(of, lines->variants[before]);
-        if (behind < lines->count) is_any |= leave_out_place(of, lines->variants[behind]);
+        while (before > 0 && lines->all[before].variant < 0) before--;
+        while (behind < lines->count && lines->all[behind].variant < 0) behind++;
+        if (before > 0) is_any |= leave_out_place(of, lines->all[before].variant);
+        if (behind < lines->count) is_any |= leave_out_place(of, lines->all[behind].variant);
     }
     return is_any;
 }
@@ -217,20 +218,19 @@ static bool write_source(const VariantSearch *of, VariantLines *lines) {
 // Adds the processor seconds of the compiler to *seconds, if it was run here.
 static Compiled compile(VariantSearch *of, double *seconds) {
     const CompileRequest request = request_of(of, *seconds);
-    VariantLines lines;
     FileError error;
     Compiled end = FAILED;
-    if (write_source(of, &lines)) {
+    free(of->lines.all);
+    if (write_source(of, &of->lines)) {
         CompileResult result;
         if (compile_kernel(&request, &result) &&
             read_regular_file(result.ptx_path, MOST_PTX, &of->image.text, &error))
             end = COMPILED;
-        else if (result.status == COMPILE_BUILD && heed_errors(of, result.log, &lines))
+        else if (result.status == COMPILE_BUILD && heed_errors(of, result.log, &of->lines))
             end = COMPLAINED;
         *seconds += result.status == COMPILE_BUILD_TIMEOUT ? request.time_limit : result.processor_seconds;
         compile_result_free(&result);
     }
-    free(lines.variants);
     return end;
 }
 
@@ -249,15 +249,28 @@ void variant_search_begin(VariantSearch *of) {
     if (of->compiler || time_left(of, 0) <= 0) return;
     choose_text(of, 0, LIKELIEST);
     if (write_source(of, &lines)) of->compiler = compile_begin(&request);
-    free(lines.variants);
+    free(lines.all);
 }
 
 // ---- The search ------------------------------------------------------------------------------------------
+
+// The lines of the text that begin in what an edit is in place of.
+static LineRange lines_of(const VariantSearch *of, const SourceEdit *edit) {
+    LineRange range = {.first = INT_MAX};
+    for (int l = 1; l < of->lines.count; l++) {
+        if (of->lines.all[l].from < edit->from || of->lines.all[l].from >= edit->to) continue;
+        if (l < range.first) range.first = l;
+        range.last = l;
+    }
+    return range;
+}
 
 static Change change_of(const VariantSearch *of, int which) {
     const Variant *variant = &of->variants.all[which];
     Change change = {.kind = variant->kind, .source = variant->line, .variant = which + 1};
     memcpy(change.words, variant->words, sizeof change.words);
+    for (int e = 0; e < variant->edit_count; e++)
+        change.own[change.own_count++] = lines_of(of, &variant->edits[e]);
     return change;
 }
 
@@ -454,6 +467,7 @@ void variant_search_free(VariantSearch *of) {
     text_free(&of->image.text);
     variants_free(&of->variants);
     code_free(&of->code);
+    free(of->lines.all);
     free(of->is_left_out);
     free(of->is_refused);
     free(of->is_needed);

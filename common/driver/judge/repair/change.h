@@ -61,18 +61,27 @@ typedef struct {
 // Where something is inserted: before or behind a line, or between two accesses of it.
 typedef enum { SIDE_BEFORE, SIDE_BEHIND, SIDE_WITHIN } ChangeSide;
 
-enum { CHANGE_LINES = 48 }; // the most of kernel.cu
+enum {
+    CHANGE_LINES = 48, // the most of kernel.cu
+    CHANGE_PLACES = 8, // of one variant
+};
+
+typedef struct {
+    int first, last;
+} LineRange;
 
 typedef struct {
     ChangeKind kind;
     int source; // line of kernel.cu; 0: of none in particular
     ChangeSide side;
-    char words[256];                          // "a barrier before line 30"
-    bool zeroes_output;                       // memory is zero before the launch
-    int guarded_line;                         // of EmulatorLaunch
-    int share;                                // of OtherShape
-    int function;                             // of the PTX
-    int variant;                              // of the source, which the image has, from 1 on; 0: edits
+    char words[256];              // "a barrier before line 30"
+    bool zeroes_output;           // memory is zero before the launch
+    int guarded_line;             // of EmulatorLaunch
+    int share;                    // of OtherShape
+    int function;                 // of the PTX
+    int variant;                  // of the source, which the image has, from 1 on; 0: edits
+    LineRange own[CHANGE_PLACES]; // of a variant: the lines, of the text with all, of what it stands for
+    int own_count;
     int wide_lines[CHANGE_LINES], wide_count; // of kernel.cu, in ascending order
     Edit *edits;
     int edit_count;

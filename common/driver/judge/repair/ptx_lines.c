@@ -93,6 +93,44 @@ static bool looks_like_label(const PtxLine *line) {
 // A brace of a function, at the very beginning of its line.
 static bool is_brace(const PtxLine *line, char brace) { return line->length > 0 && line->text[0] == brace; }
 
+// Whether an instruction reads a register.
+static bool reads(const PtxLine *line, const char *reg) {
+    PtxInstruction in;
+    if (!line->is_instruction || !ptx_instruction(line, &in)) return false;
+    const size_t length = strlen(reg);
+    const char *guard = in.predicate[0] ? in.predicate + 1 + (in.predicate[1] == '!') : "";
+    if (strncmp(guard, reg, length) == 0 && !isalnum((unsigned char)guard[length])) return true;
+    const bool has_result = !opcode_is(&in, "st") && !opcode_is(&in, "red");
+    for (int o = has_result && in.operand_count > 1 ? 1 : 0; o < in.operand_count; o++)
+        for (const char *at = strstr(in.operands[o], reg); at; at = strstr(at + 1, reg))
+            if (!isalnum((unsigned char)at[length])) return true;
+    return false;
+}
+
+// What a compiler moves out of a loop may have no line any more: it gets that of what uses it, if this is one
+// line alone.
+static void place_by_use(PtxLines *lines) {
+    for (int i = lines->count - 1; i >= 0; i--) {
+        PtxLine *line = &lines->lines[i];
+        PtxInstruction in;
+        if (!line->is_instruction || line->source > 0 || !ptx_instruction(line, &in) ||
+            in.operand_count < 2 || in.operands[0][0] != '%')
+            continue;
+        const PtxLine *user = NULL;
+        bool is_one = true;
+        for (int k = i + 1; k < lines->count && is_one && lines->lines[k].function == line->function; k++) {
+            const PtxLine *other = &lines->lines[k];
+            if (!reads(other, in.operands[0])) continue;
+            is_one = other->source > 0 && (!user || user->source == other->source);
+            if (!user) user = other;
+        }
+        if (!user || !is_one) continue;
+        line->source = user->source;
+        line->call = user->call;
+        line->outer = user->outer;
+    }
+}
+
 bool ptx_lines_make(const Text *text, const char *source, PtxLines *lines) {
     *lines = (PtxLines){0};
     if (!split(text, lines)) return false;
@@ -134,6 +172,7 @@ bool ptx_lines_make(const Text *text, const char *source, PtxLines *lines) {
         line->is_join = is_join;
         is_join = false;
     }
+    place_by_use(lines);
     return true;
 }
 

@@ -7,7 +7,8 @@ typedef struct {
     const char *text; // not NUL terminated; without the newline
     int length;
     int function; // its place among the kernels and functions of the text; -1: outside of all
-    int source;   // line of kernel.cu, of the call where a header's code was inlined; 0: unknown
+    int source;   // line of kernel.cu, of the call where a header's code was inlined, or of what alone uses
+                  // it; 0: unknown
     int call; // line of kernel.cu at which the function of `source` was inlined; 0: it was not, or is unknown
     int outer; // line of kernel.cu at which the outermost of these functions was inlined; 0: as above
     bool is_instruction; // complete on this line

@@ -19,6 +19,7 @@ typedef struct {
     int count;
     Text *text;
     VariantLines *lines;
+    int at; // the byte of the source that is written
     bool failed;
 } Writer;
 
@@ -41,14 +42,14 @@ static int compare(const void *left, const void *right) {
 static void begin_line(Writer *writer, int variant) {
     VariantLines *lines = writer->lines;
     if (lines->count % 256 == 0) {
-        int *grown = realloc(lines->variants, ((size_t)lines->count + 256) * sizeof *grown);
+        VariantLine *grown = realloc(lines->all, ((size_t)lines->count + 256) * sizeof *grown);
         if (!grown) {
             writer->failed = true;
             return;
         }
-        lines->variants = grown;
+        lines->all = grown;
     }
-    lines->variants[lines->count++] = variant;
+    lines->all[lines->count++] = (VariantLine){.variant = variant, .from = writer->at};
 }
 
 // `variant`: of the lines that begin in it.
@@ -56,6 +57,17 @@ static void write_bytes(Writer *writer, const char *bytes, size_t count, int var
     text_add_bytes(writer->text, bytes, count);
     for (size_t i = 0; i < count; i++)
         if (bytes[i] == '\n') begin_line(writer, variant);
+}
+
+static void write_source_bytes(Writer *writer, int from, int to) {
+    while (from < to) {
+        const char *begin = writer->source + from, *end = memchr(begin, '\n', (size_t)(to - from));
+        const int behind = end ? (int)(end - writer->source) + 1 : to;
+        writer->at = behind;
+        write_bytes(writer, begin, (size_t)(behind - from), -1);
+        from = behind;
+    }
+    writer->at = to;
 }
 
 static void write_words(Writer *writer, const char *words, int variant) {
@@ -135,7 +147,6 @@ static void write_before(Writer *writer, int first, int last) {
 
 // The source from `from` to `to` with the edits [first, last), which are all in it.
 static void write_range(Writer *writer, int from, int to, int first, int last) {
-    const char *source = writer->source;
     for (int e = first; e < last;) {
         const SourceEdit *edit = writer->edits[e].edit;
         int same = e, behind;
@@ -145,7 +156,7 @@ static void write_range(Writer *writer, int from, int to, int first, int last) {
         for (behind = same;
              behind < last && edit->form != EDIT_BEFORE && writer->edits[behind].edit->from < edit->to;)
             behind++;
-        write_bytes(writer, source + from, (size_t)(edit->from - from), -1);
+        write_source_bytes(writer, from, edit->from);
         if (writer->edits[e].variant == ALWAYS)
             write_words(writer, edit->text, -1);
         else if (edit->form == EDIT_EXPRESSION)
@@ -154,10 +165,12 @@ static void write_range(Writer *writer, int from, int to, int first, int last) {
             write_statement(writer, e, same, behind);
         else
             write_before(writer, e, same);
-        from = edit->to;
+        from = writer->at = edit->to;
+        // What follows has lines that are not those of the edit.
+        if (edit->form != EDIT_BEFORE) write_words(writer, "\n", -1);
         e = behind;
     }
-    write_bytes(writer, source + from, (size_t)(to - from), -1);
+    write_source_bytes(writer, from, to);
 }
 
 // A loop that is unrolled would have every variant in each of its rounds.
@@ -226,7 +239,7 @@ void variants_write(const Code *code, const Variants *variants, const bool is_le
         write_source(&writer);
     }
     if (writer.failed) {
-        free(lines->variants);
+        free(lines->all);
         *lines = (VariantLines){0};
         text->failed = true;
     }

@@ -22,7 +22,7 @@ typedef struct {
 // ones.
 int source_edits_compare(const SourceEdit *a, const SourceEdit *b);
 
-enum { MOST_EDITS = 8 };
+enum { MOST_EDITS = CHANGE_PLACES };
 
 // Ranks: how likely a variant is the repair.
 enum { FIRST, LIKELY, USUAL, RARE, LAST };
@@ -60,11 +60,15 @@ void variants_free(Variants *variants);
 
 // The text of kernel.cu in which each variant, numbered from 1 on, is chosen by the variable VARIANT_CHOICE,
 // and 0 is the kernel as it is; those with `is_left_out` are not in it, and kernels without `is_needed` (one
-// flag for each of the code's functions) do nothing. Receives the variant that is in each
-// line, or -1, in `lines`, which is to be freed; NULL in it when memory runs out.
+// flag for each of the code's functions) do nothing. Receives, for each line, the variant that is in it, or
+// -1, and where in kernel.cu it begins; to be freed. No lines when memory runs out.
 #define VARIANT_CHOICE "warpbook_variant"
 typedef struct {
-    int *variants;
+    int variant; // -1: none
+    int from;    // the byte of kernel.cu
+} VariantLine;
+typedef struct {
+    VariantLine *all;
     int count;
 } VariantLines;
 void variants_write(const Code *code, const Variants *variants, const bool is_left_out[],

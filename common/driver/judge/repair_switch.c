@@ -1,0 +1,141 @@
+#include "driver/judge/repair_switch.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { PATIENCE = 2 }; // Rerun
+// Of the runs in which a line may still do what it did: with fewer, too few sizes and bases are tried.
+static const double work_to_find = 400;
+
+// What a line did, as bits.
+typedef struct {
+    char file[sizeof(SourcePlace){0}.file];
+    int line;
+    unsigned done;
+} Doing;
+
+typedef struct {
+    Doing *all;
+    int count;
+    bool failed; // memory ran out
+} Doings;
+
+// Instructions that decide where to go, or with which index, may be others with the change.
+static unsigned doings_of(const Counters *counted) {
+    const uint64_t counts[] = {counted->global_ld_requests,
+                               counted->global_st_requests,
+                               counted->global_red_requests + counted->global_atom_requests,
+                               counted->shared_ld + counted->shared_atom,
+                               counted->shared_st + counted->shared_atom,
+                               counted->float_ops,
+                               counted->shuffles + counted->votes + counted->matches + counted->reductions};
+    unsigned done = 0;
+    for (size_t c = 0; c < sizeof counts / sizeof counts[0]; c++) done |= (unsigned)(counts[c] > 0) << c;
+    return done;
+}
+
+static Doing *find(const Doings *doings, const SourcePlace *place) {
+    for (int d = 0; d < doings->count; d++)
+        if (doings->all[d].line == place->line && strcmp(doings->all[d].file, place->file) == 0)
+            return &doings->all[d];
+    return NULL;
+}
+
+static void add(Doings *doings, const LineCounters *line) {
+    const unsigned done = doings_of(&line->counters);
+    Doing *one = find(doings, &line->place);
+    if (done == 0 || line->place.line <= 0) return;
+    if (!one) {
+        Doing *grown = realloc(doings->all, (size_t)(doings->count + 1) * sizeof *grown);
+        doings->failed |= !grown;
+        if (!grown) return;
+        doings->all = grown;
+        one = &grown[doings->count++];
+        *one = (Doing){.line = line->place.line};
+        memcpy(one->file, line->place.file, sizeof one->file);
+    }
+    one->done |= done;
+}
+
+static void take(Doings *doings, const LineCounters *line) {
+    Doing *one = find(doings, &line->place);
+    if (one) one->done &= ~doings_of(&line->counters);
+}
+
+// Runs a case, and hands each of its lines to `heed`. False: nothing can be said.
+static bool run(const TaskPtx *ptx, Worker *worker, const Case *settings, const Change *const changes[],
+                int count, void (*heed)(Doings *, const LineCounters *), Doings *doings, double *work) {
+    Judgement *judgement = ptx->judge->judgement;
+    const int before = judgement->line_count;
+    Case one = *settings;
+    CaseReport report;
+    one.is_counted = false;
+    const bool was_run = task_ptx_count(ptx, worker, &one, changes, count, PATIENCE, &report);
+    for (int i = before; i < judgement->line_count; i++) heed(doings, &judgement->lines[i].counters);
+    judgement->line_count = before; // they are none of the counted case
+    if (was_run) *work -= judge_work_of(&report);
+    return was_run;
+}
+
+static bool is_of_change(const Doing *doing, const Change *const changes[], int count) {
+    for (int c = 0; c < count; c++) {
+        const Change *change = changes[c];
+        for (int o = 0; change->variant > 0 && o < change->own_count; o++)
+            if (doing->line >= change->own[o].first && doing->line <= change->own[o].last) return true;
+        if (change->variant == 0 && change->kind == CHANGE_OPERATOR && doing->line == change->source)
+            return true;
+    }
+    return false;
+}
+
+static bool is_left(const Doings *doings, const Change *const changes[], int count) {
+    for (int d = 0; d < doings->count; d++)
+        if (doings->all[d].done && !is_of_change(&doings->all[d], changes, count)) return true;
+    return false;
+}
+
+// Whether an earlier case of the plan has the same size and base: threads then go the same ways.
+static bool is_repeated(const Judgement *judgement, int which) {
+    const Case *one = &judgement->cases[which].settings;
+    for (int i = 0; i < which; i++) {
+        const Case *other = &judgement->cases[i].settings;
+        if (other->task == one->task && other->misalignment == one->misalignment &&
+            memcmp(&other->size, &one->size, sizeof one->size) == 0)
+            return true;
+    }
+    return false;
+}
+
+bool repair_switches_off(const TaskPtx *ptx, const CaseReport *failed, long long largest,
+                         const Change *const changes[], int count, double *work) {
+    const Judgement *judgement = ptx->judge->judgement;
+    Text text = {0};
+    Worker worker;
+    Doings doings = {0};
+    if (failed->settings.is_large) return false;
+    bool is_known = task_ptx_start(ptx, NULL, 0, &text, &worker);
+    if (is_known) {
+        is_known = run(ptx, &worker, &failed->settings, NULL, 0, add, &doings, work);
+        runner_stop(worker.runner);
+    }
+    text_free(&text);
+    text = (Text){0};
+    if (is_known && !doings.failed && (is_known = task_ptx_start(ptx, changes, count, &text, &worker))) {
+        double left = work_to_find;
+        is_known = run(ptx, &worker, &failed->settings, changes, count, take, &doings, &left);
+        for (int i = 0; is_known && left > 0 && is_left(&doings, changes, count) && i < judgement->case_count;
+             i++) {
+            const CaseReport *report = &judgement->cases[i];
+            if (report->settings.task != ptx->task || report->origin != CASE_OF_PLAN ||
+                report->settings.is_large || report->settings.size.n > largest || is_repeated(judgement, i))
+                continue;
+            is_known = run(ptx, &worker, &report->settings, changes, count, take, &doings, &left);
+        }
+        *work -= work_to_find - left;
+        runner_stop(worker.runner);
+    }
+    text_free(&text);
+    const bool switches_off = is_known && !doings.failed && is_left(&doings, changes, count);
+    free(doings.all);
+    return switches_off;
+}
