@@ -17,7 +17,10 @@ typedef struct {
 typedef struct {
     Doing *all;
     int count;
-    bool failed; // memory ran out
+    const Change *const *changes;
+    int change_count;
+    unsigned own; // what the lines of the changes do
+    bool failed;  // memory ran out
 } Doings;
 
 // Instructions that decide where to go, or with which index, may be others with the change.
@@ -57,9 +60,21 @@ static void add(Doings *doings, const LineCounters *line) {
     one->done |= done;
 }
 
+// Whether a line is what the changes are in place of.
+static bool is_own(const Doings *doings, int line) {
+    for (int c = 0; c < doings->change_count; c++) {
+        const Change *change = doings->changes[c];
+        for (int o = 0; change->variant > 0 && o < change->own_count; o++)
+            if (line >= change->own[o].first && line <= change->own[o].last) return true;
+        if (change->variant == 0 && change->kind == CHANGE_OPERATOR && line == change->source) return true;
+    }
+    return false;
+}
+
 static void take(Doings *doings, const LineCounters *line) {
     Doing *one = find(doings, &line->place);
     if (one) one->done &= ~doings_of(&line->counters);
+    if (is_own(doings, line->place.line)) doings->own |= doings_of(&line->counters);
 }
 
 // Runs a case, and hands each of its lines to `heed`. False: nothing can be said.
@@ -77,20 +92,11 @@ static bool run(const TaskPtx *ptx, Worker *worker, const Case *settings, const 
     return was_run;
 }
 
-static bool is_of_change(const Doing *doing, const Change *const changes[], int count) {
-    for (int c = 0; c < count; c++) {
-        const Change *change = changes[c];
-        for (int o = 0; change->variant > 0 && o < change->own_count; o++)
-            if (doing->line >= change->own[o].first && doing->line <= change->own[o].last) return true;
-        if (change->variant == 0 && change->kind == CHANGE_OPERATOR && doing->line == change->source)
-            return true;
-    }
-    return false;
-}
-
-static bool is_left(const Doings *doings, const Change *const changes[], int count) {
+// Whether some line no longer does what it did. A compiler may give a load of one line to another: what the
+// lines of the changes do is not missing.
+static bool is_left(const Doings *doings) {
     for (int d = 0; d < doings->count; d++)
-        if (doings->all[d].done && !is_of_change(&doings->all[d], changes, count)) return true;
+        if (doings->all[d].done & ~doings->own && !is_own(doings, doings->all[d].line)) return true;
     return false;
 }
 
@@ -111,7 +117,7 @@ bool repair_switches_off(const TaskPtx *ptx, const CaseReport *failed, long long
     const Judgement *judgement = ptx->judge->judgement;
     Text text = {0};
     Worker worker;
-    Doings doings = {0};
+    Doings doings = {.changes = changes, .change_count = count};
     if (failed->settings.is_large) return false;
     bool is_known = task_ptx_start(ptx, NULL, 0, &text, &worker);
     if (is_known) {
@@ -123,8 +129,7 @@ bool repair_switches_off(const TaskPtx *ptx, const CaseReport *failed, long long
     if (is_known && !doings.failed && (is_known = task_ptx_start(ptx, changes, count, &text, &worker))) {
         double left = work_to_find;
         is_known = run(ptx, &worker, &failed->settings, changes, count, take, &doings, &left);
-        for (int i = 0; is_known && left > 0 && is_left(&doings, changes, count) && i < judgement->case_count;
-             i++) {
+        for (int i = 0; is_known && left > 0 && is_left(&doings) && i < judgement->case_count; i++) {
             const CaseReport *report = &judgement->cases[i];
             if (report->settings.task != ptx->task || report->origin != CASE_OF_PLAN ||
                 report->settings.is_large || report->settings.size.n > largest || is_repeated(judgement, i))
@@ -135,7 +140,7 @@ bool repair_switches_off(const TaskPtx *ptx, const CaseReport *failed, long long
         runner_stop(worker.runner);
     }
     text_free(&text);
-    const bool switches_off = is_known && !doings.failed && is_left(&doings, changes, count);
+    const bool switches_off = is_known && !doings.failed && is_left(&doings);
     free(doings.all);
     return switches_off;
 }

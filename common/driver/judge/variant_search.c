@@ -254,11 +254,20 @@ void variant_search_begin(VariantSearch *of) {
 
 // ---- The search ------------------------------------------------------------------------------------------
 
-// The lines of the text that begin in what an edit is in place of.
+// The lines of the text that begin in what an edit is in place of. If an expression around it has variants,
+// too, they are those of the largest one: a compiler merges what several of them have.
 static LineRange lines_of(const VariantSearch *of, const SourceEdit *edit) {
     LineRange range = {.first = INT_MAX};
+    int from = edit->from, to = edit->to;
+    for (int v = 0; v < of->variants.count; v++)
+        for (int e = 0; e < of->variants.all[v].edit_count && !of->is_left_out[v]; e++) {
+            const SourceEdit *around = &of->variants.all[v].edits[e];
+            if (around->form != EDIT_EXPRESSION || around->from > from || around->to < to) continue;
+            from = around->from;
+            to = around->to;
+        }
     for (int l = 1; l < of->lines.count; l++) {
-        if (of->lines.all[l].from < edit->from || of->lines.all[l].from >= edit->to) continue;
+        if (of->lines.all[l].from < from || of->lines.all[l].from >= to) continue;
         if (l < range.first) range.first = l;
         range.last = l;
     }
