@@ -101,7 +101,7 @@ def test_the_change_repairs_the_source_too(
             "wrong/ch10/tail_from_the_beginning",
             (
                 "at n = 1,023, elements 1,016 to 1,022 of c are never written; the others are right; "
-                "7 stores are to a place that another store writes to as well: line "
+                "7 elements are stored to a place that another store writes to as well: line "
             ),
         ),
         (
@@ -271,6 +271,7 @@ def test_a_sum_that_is_rounded_is_accounted_for_by_single_values(
             "barrier-in-a-branch",
         ),
         ("wrong/ch01/equal_elements", "the condition decided the same way every time in line 14", ""),
+        ("wrong/ch08/a_store_beside_atomics", "the condition never true in line 61", "blocks-share-a-place"),
         (
             "wrong/ch09/single_lanes_return",
             "nothing accessed out of bounds, and all threads going the same way in line 68",

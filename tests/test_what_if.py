@@ -197,6 +197,16 @@ def test_a_cause_that_nothing_proves_is_not_named(nvcc: str, built: Path, tmp_pa
     assert (result["diagnosis"], result["proof"]) == (None, None)
 
 
+def test_two_goals_with_different_causes_have_a_cause_each(nvcc: str, built: Path, tmp_path: Path) -> None:
+    """Without the conflicts the bandwidth is as low as before."""
+    page, result = judge(built, "wrong/ch05/two_goals_missed", tmp_path)
+    first, second = result["diagnosis"], result["second_diagnosis"]
+    assert (first["mistake"], first["proof"]) == ("bank-conflicts", "counter")
+    assert (second["mistake"], second["proof"]) == ("few-loads-under-way", "what-if")
+    assert f"{first['title']}. {first['why']}" in page
+    assert f"{second['title']}. {second['why']}" in page
+
+
 def test_a_proof_does_not_break_a_goal_of_the_shape(nvcc: str, built: Path, tmp_path: Path) -> None:
     """More blocks would help here too, but the chapter allows two for each SM."""
     _, result = judge(built, "wrong/ch12/reload_every_sum", tmp_path)

@@ -390,8 +390,9 @@ static void describe_answer(const TableView *view, long long index, char *text, 
                  gpu_names[drawn_gpu(view->seed, row - ASKED)], q[SM_COUNT], q[REGISTERS_PER_SM]);
     for (char *c = gpu; *c; c++)
         if (*c == '_') *c = ' ';
-    snprintf(text, bytes, "%s of %s, %d thread%s, %d registers, %d bytes shared", fields[index % ANSWER_INTS],
-             gpu, q[THREADS], q[THREADS] == 1 ? "" : "s", q[REGISTERS], q[SHARED]);
+    snprintf(text, bytes, "%s of %s, %d thread%s, %d register%s, %d bytes shared",
+             fields[index % ANSWER_INTS], gpu, q[THREADS], q[THREADS] == 1 ? "" : "s", q[REGISTERS],
+             q[REGISTERS] == 1 ? "" : "s", q[SHARED]);
 }
 
 const Chapter chapter = {

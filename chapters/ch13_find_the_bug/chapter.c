@@ -211,7 +211,7 @@ const Chapter chapter =
                  "The launch fails, not the kernel, and only if there are many rows."},
                 {"OOB", "squared_lengths",
                  "Where does point i begin, where does the kernel read it, and how many bytes does it read?"},
-                {"SYNC", "sum_butterfly", "Which lanes does the mask name, and which of them have exited?"},
+                {"SYNC", "sum_butterfly", "Which lanes does the mask name, and which lanes are read?"},
                 {"SYNC", "sum_slots", "How often does each thread reach each of the barriers?"},
                 {"RACE", "reverse_tiles",
                  "Which threads must be done before that line runs, and what makes a thread wait for them?"},

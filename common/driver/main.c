@@ -72,7 +72,7 @@ typedef struct {
     char folder[512];
     Builds builds;
     Judgement judgement;
-    Diagnosis diagnosis;
+    Diagnosis diagnosis, second;
     Diagnosis others[MOST_OTHERS]; // of judgement.others
     Baselines baselines;
 } Run;
@@ -193,6 +193,7 @@ static int report_run(Run *run) {
         .image = run->builds.has_image ? &run->builds.kernel : NULL,
         .judgement = &run->judgement,
         .diagnosis = &run->diagnosis,
+        .second = &run->second,
         .others = run->others,
         .baselines = run->options.is_profile ? &run->baselines : NULL,
         .source = run->builds.source,
@@ -305,6 +306,8 @@ static int run_chapter(Run *run) {
     run_kernel(run);
     if (run->judgement.is_usage) return complain(EXIT_USAGE, run->judgement.message);
     diagnose(&chapter, builds_source_text(&run->builds), &run->judgement, &run->diagnosis);
+    diagnose_what_if(&chapter, builds_source_text(&run->builds), &run->judgement, &run->diagnosis,
+                     &run->second);
     diagnose_others(&chapter, builds_source_text(&run->builds), &run->judgement, &run->diagnosis,
                     run->others);
     return report_run(run);

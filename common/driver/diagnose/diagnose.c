@@ -176,6 +176,7 @@ static Facts facts_of_places(const Evidence *evidence) {
     const Surroundings around = stripped_surroundings(&evidence->source, line, other);
     return (around.in_loop ? FACT_IN_LOOP : 0) | (around.loop_has_barrier ? FACT_BARRIER_IN_LOOP : 0) |
            (around.barrier_between ? FACT_BARRIER_BETWEEN : 0) |
+           (around.has_warp_barrier ? FACT_WARP_BARRIER : 0) |
            (around.way_back_is_open ? FACT_WAY_BACK_OPEN : 0);
 }
 
@@ -389,6 +390,13 @@ static bool is_accounted(const Mistake *mistake, const Accounting *accounting) {
     return false;
 }
 
+// Whether each change that repairs the kernel is one that only this mistake needs.
+static bool is_repaired(const Mistake *mistake, const Repair *repair) {
+    for (int c = 0; c < repair->change_count; c++)
+        if (!mistake->repairs || !is_one_of(repair->changes[c].name, mistake->repairs)) return false;
+    return repair->change_count > 0;
+}
+
 // Whether the finding has the lines that the words are about.
 static bool has_lines(const char *words, const Finding *finding) {
     if (!strchr(words, '{')) return true;
@@ -411,6 +419,7 @@ static bool matches(const Mistake *mistake, const Evidence *evidence) {
     // What the account of single values proves needs no clue from those of a whole case.
     const bool is_proved = is_accounted(mistake, &evidence->judgement->accounting);
     if (mistake->is_account && !is_proved) return false;
+    if (mistake->is_repair && !is_repaired(mistake, &evidence->judgement->repair)) return false;
     const Facts of_values =
         is_proved ? FACT_INTEGERS_RIGHT | FACT_FINITE_RIGHT | FACT_CLOSE | FACT_OFF_BY_A_CONSTANT : (Facts)0;
     if (~evidence->facts & mistake->facts & ~of_values) return false;
@@ -490,13 +499,6 @@ static void tell_shape(const Evidence *evidence, Judgement *judgement, const Mis
     snprintf(check->why, sizeof check->why, "%s", error_shape(shape)->words);
 }
 
-// Whether each change that repairs the kernel is one that only this mistake needs.
-static bool is_repaired(const Mistake *mistake, const Repair *repair) {
-    for (int c = 0; c < repair->change_count; c++)
-        if (!mistake->repairs || !is_one_of(repair->changes[c].name, mistake->repairs)) return false;
-    return repair->change_count > 0;
-}
-
 // What shows that the run went wrong for this reason; NULL: the clues only suit it.
 static const char *proof_of(const Mistake *mistake, const Evidence *evidence) {
     const Judgement *judgement = evidence->judgement;
@@ -550,6 +552,20 @@ static bool is_hidden_by_cause(const Mistake *mistake, const Evidence *evidence)
            !proof_of(mistake, evidence);
 }
 
+// What is said of the mistake that was found, if there is one.
+static void explain(const Evidence *evidence, Diagnosis *diagnosis) {
+    if (!diagnosis->mistake) return;
+    fill_in(evidence, diagnosis->mistake->why, diagnosis->why, sizeof diagnosis->why);
+    diagnosis->proof = proof_of(diagnosis->mistake, evidence);
+    choose_lesson(evidence->of, diagnosis->mistake->lessons, diagnosis);
+}
+
+static void evidence_free(Evidence *evidence) {
+    text_free(&evidence->source);
+    text_free(&evidence->line);
+    text_free(&evidence->other);
+}
+
 void diagnose(const Chapter *of, const char *source, Judgement *judgement, Diagnosis *diagnosis) {
     *diagnosis = (Diagnosis){0};
     // A correct result needs no explanation, and a failure of the machine gets none.
@@ -562,15 +578,25 @@ void diagnose(const Chapter *of, const char *source, Judgement *judgement, Diagn
         if (is_open(&mistakes[m], judgement, is_first)) diagnosis->mistake = &mistakes[m];
         is_first = false;
     }
-    if (diagnosis->mistake) {
-        fill_in(&evidence, diagnosis->mistake->why, diagnosis->why, sizeof diagnosis->why);
-        diagnosis->proof = proof_of(diagnosis->mistake, &evidence);
-        choose_lesson(of, diagnosis->mistake->lessons, diagnosis);
-    }
+    explain(&evidence, diagnosis);
     tell_shape(&evidence, judgement, diagnosis->mistake);
-    text_free(&evidence.source);
-    text_free(&evidence.line);
-    text_free(&evidence.other);
+    evidence_free(&evidence);
+}
+
+void diagnose_what_if(const Chapter *of, const char *source, const Judgement *judgement,
+                      const Diagnosis *shown, Diagnosis *second) {
+    *second = (Diagnosis){0};
+    if (judgement->verdict != VERDICT_SLOW || !judgement->what_if.reaches || !shown->mistake ||
+        (shown->mistake->what_if && is_supposed(shown->mistake, &judgement->what_if)))
+        return;
+    Evidence evidence = {.of = of, .judgement = judgement};
+    gather(&evidence, source);
+    for (int m = 0; m < mistake_count && !second->mistake; m++)
+        if (mistakes[m].missed && strstr(mistakes[m].missed, "bandwidth") &&
+            is_open(&mistakes[m], judgement, false) && matches(&mistakes[m], &evidence))
+            second->mistake = &mistakes[m];
+    explain(&evidence, second);
+    evidence_free(&evidence);
 }
 
 void diagnose_others(const Chapter *of, const char *source, Judgement *judgement, const Diagnosis *shown,

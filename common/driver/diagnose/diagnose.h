@@ -16,6 +16,10 @@ typedef struct {
 // `source` is the text of kernel.cu, or NULL. If the mistake explains the numbers of the first failure, its
 // report mentions that (check.why).
 void diagnose(const Chapter *of, const char *source, Judgement *judgement, Diagnosis *diagnosis);
+// The mistake that the what-if undoes, if `shown`, what diagnose() said, is about another missed goal. No
+// mistake in it: there is none.
+void diagnose_what_if(const Chapter *of, const char *source, const Judgement *judgement,
+                      const Diagnosis *shown, Diagnosis *second);
 // The same for each of judgement->others. `shown` is what diagnose() said: of all, one at most lacks a proof.
 void diagnose_others(const Chapter *of, const char *source, Judgement *judgement, const Diagnosis *shown,
                      Diagnosis others[MOST_OTHERS]);

@@ -49,6 +49,7 @@ __extension__ typedef unsigned __int128 Facts;
 #define FACT_BARRIER_IN_LOOP FACT(53) // which also has a barrier
 #define FACT_BARRIER_BETWEEN FACT(54) // there is one between the upper and the lower line
 #define FACT_WAY_BACK_OPEN FACT(56)   // and none in the rest of the innermost loop around both
+#define FACT_WARP_BARRIER FACT(83)    // there is a __syncwarp() between them, or in that loop
 // Of the case that is shown
 #define FACT_N_IS_0 FACT(12)
 #define FACT_OFFSET_BASE FACT(13)   // buffers that begin 4, 8 or 12 bytes past a multiple of 16
@@ -142,7 +143,8 @@ typedef struct {
     double at_least;      // ... and its least value
 
     const char
-        *repairs; // change_name()s that prove it: "barrier|moved-barrier"; without one it is possible only
+        *repairs;   // change_name()s that prove it: "barrier|moved-barrier"; without one it is possible only
+    bool is_repair; // and without one it is not named at all
     const char *what_if; // changes in the model that undo it, "block|registers": it is proved if the model
                          // reaches the goal with them. A clue where `missed` is bandwidth_ratio, which can
                          // be missed for any reason

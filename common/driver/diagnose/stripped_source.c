@@ -96,13 +96,16 @@ static const char *body_of_loop(const char *text, const char *at) {
     return strncmp(at, "do{", 3) == 0 ? at + 2 : NULL;
 }
 
+static bool has_word(const char *from, const char *to, const char *word) {
+    const char *found = strstr(from, word);
+    return found && found < to;
+}
+
 static bool has_barrier(const char *from, const char *to) {
     static const char *const barriers[] = {"__syncthreads(", "__syncthreads_", ".sync(", "bar.sync",
                                            "barrier"};
-    for (size_t b = 0; b < sizeof barriers / sizeof barriers[0]; b++) {
-        const char *found = strstr(from, barriers[b]);
-        if (found && found < to) return true;
-    }
+    for (size_t b = 0; b < sizeof barriers / sizeof barriers[0]; b++)
+        if (has_word(from, to, barriers[b])) return true;
     return false;
 }
 
@@ -112,6 +115,7 @@ Surroundings stripped_surroundings(const Text *text, int line, int other) {
     const char *first = start_of_line(text, upper), *last = start_of_line(text, lower);
     if (!first || !last) return surroundings;
     surroundings.barrier_between = upper < lower && has_barrier(first, last);
+    surroundings.has_warp_barrier = upper < lower && has_word(first, last, "__syncwarp(");
     const char *end_of_last = last + strcspn(last, "\n");
     for (const char *at = text_chars(text); *at && at < end_of_last; at++) {
         const char *body = body_of_loop(text_chars(text), at);
@@ -120,6 +124,7 @@ Surroundings stripped_surroundings(const Text *text, int line, int other) {
         if (body > first + strcspn(first, "\n") || end <= last) continue;
         surroundings.in_loop = true;
         if (has_barrier(body, end)) surroundings.loop_has_barrier = true;
+        if (has_word(body, end, "__syncwarp(")) surroundings.has_warp_barrier = true;
         surroundings.way_back_is_open =
             surroundings.barrier_between && !has_barrier(body, first) && !has_barrier(end_of_last, end);
     }

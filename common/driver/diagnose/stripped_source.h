@@ -19,5 +19,6 @@ typedef struct {
     bool loop_has_barrier; // and it, or another such loop, has a barrier of the block or a sync
     bool barrier_between;  // there is one in the text from the upper line to the lower one
     bool way_back_is_open; // and none in the rest of the innermost such loop
+    bool has_warp_barrier; // a __syncwarp() is between the two lines, or in such a loop
 } Surroundings;
 Surroundings stripped_surroundings(const Text *text, int line, int other);

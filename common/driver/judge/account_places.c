@@ -212,8 +212,8 @@ static void say_stores(const Places *places, Text *words, Accounting *out) {
     const long long repeated = stored.in_all - (places->n - unwritten);
     if (repeated <= 0) return;
     count_text(repeated, again, sizeof again);
-    text_printf(words, "; %s %s to a place that another store writes to as well", again,
-                repeated == 1 ? "store is" : "stores are");
+    text_printf(words, "; %s %s stored to a place that another store writes to as well", again,
+                repeated == 1 ? "element is" : "elements are");
     if (repeated != unwritten) return;
     out->rules |= ACCOUNT_STORED_TWICE;
     for (int l = 0; l < stored.line_count; l++)

@@ -185,6 +185,10 @@ void page_add(Text *page, const Terminal *terminal, const Report *report) {
         page_add_goals(page, terminal, report);
         page_add_timeline(page, terminal, report);
         if (report->diagnosis->mistake) page_add_why(page, terminal, report, "", false, -1);
+        Report other = *report;
+        other.diagnosis = report->second;
+        if (report->second->mistake && page_names_changes(report))
+            page_add_why(page, terminal, &other, "", false, -1);
         page_add_bandwidth(page, terminal, report);
         page_add_what_if(page, terminal, report);
         page_add_predictions(page, terminal, report);

@@ -15,6 +15,7 @@ typedef struct {
     const Image *image;         // NULL if there was none to open
     const Judgement *judgement;
     const Diagnosis *diagnosis; // its mistake is NULL if none is known by name
+    const Diagnosis *second;    // of diagnose_what_if()
     const Diagnosis *others;    // of judgement->others
     const Baselines *baselines; // NULL where not asked for
     const char *source;         // kernel.cu relative to the root

@@ -196,8 +196,8 @@ static void add_message(JsonWriter *json, const Judgement *judgement) {
     json_close_object(json);
 }
 
-static void add_diagnosis(JsonWriter *json, const Diagnosis *diagnosis) {
-    if (!json_open_object_or_null(json, "diagnosis", diagnosis->mistake != NULL)) return;
+static void add_diagnosis(JsonWriter *json, const char *name, const Diagnosis *diagnosis) {
+    if (!json_open_object_or_null(json, name, diagnosis->mistake != NULL)) return;
     json_string(json, "mistake", diagnosis->mistake->slug);
     json_string(json, "title", diagnosis->mistake->title);
     json_string(json, "why", diagnosis->why);
@@ -276,7 +276,7 @@ static void add_others(JsonWriter *json, const Report *report) {
         json_string(json, "task", report->of->tasks[judgement->cases[other->first].settings.task].name);
         json_string(json, "verdict", verdict_word(other->verdict));
         json_integer(json, "case", other->first);
-        add_diagnosis(json, &report->others[o]);
+        add_diagnosis(json, "diagnosis", &report->others[o]);
         add_repair(json, &other->repair);
         add_accounting(json, &other->accounting);
         json_close_object(json);
@@ -456,7 +456,8 @@ bool result_write(const char *path, const Report *report, FileError *error) {
     add_options(&json, report->options);
     add_build(&json, report->build);
     add_cases(&json, report);
-    add_diagnosis(&json, report->diagnosis);
+    add_diagnosis(&json, "diagnosis", report->diagnosis);
+    add_diagnosis(&json, "second_diagnosis", report->second);
     add_proof(&json, report);
     add_accounting(&json, &report->judgement->accounting);
     add_others(&json, report);

@@ -38,7 +38,7 @@ static RaceAccess access_of(const Site *site) {
 // Whether the blocks use one place alike, so that an order of these two accesses would not help.
 static bool is_shared_alike(const Finding *f, RaceAccess one, RaceAccess other) {
     const bool is_one_line = f->place.line > 0 && f->place.line == f->other_place.line;
-    return is_one_line || (one.is_write && other.is_write && !one.is_atomic && !other.is_atomic);
+    return is_one_line || (one.is_write && other.is_write);
 }
 
 typedef struct {

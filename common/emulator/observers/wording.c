@@ -358,13 +358,15 @@ void word_stale(Finding *finding, const StaleFacts *f) {
             later);
         return;
     }
+    if (f->cause == STALE_TWO_LOADS) {
+        say(finding,
+            "although its block had already read%s the other part of what the same store wrote: two loads "
+            "read the two parts, and those may run in any order. One load of both parts gets both",
+            seen);
+        return;
+    }
     say(finding, "although its block had already read%s what that block stored later%s: ", seen, later);
     switch (f->cause) {
-    case STALE_TWO_LOADS:
-        say(finding,
-            "one store wrote both, but two loads read them, and those may run in any order. One load of both "
-            "parts gets both");
-        break;
     case STALE_WRITER:
         say(finding, "no fence orders the two stores. There must be a __threadfence() between them, and one "
                      "between the "

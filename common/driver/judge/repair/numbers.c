@@ -208,6 +208,22 @@ static void put_first(int lines[], int count, int line) {
     }
 }
 
+// Whether a line computes the thread's number in the grid already.
+static bool has_number_in_grid(const Kernel *kernel, int source) {
+    static const char *const sums[] = {
+        "blockIdx.x*blockDim.x+threadIdx.x", "blockDim.x*blockIdx.x+threadIdx.x",
+        "threadIdx.x+blockIdx.x*blockDim.x", "threadIdx.x+blockDim.x*blockIdx.x"};
+    char line[512], joined[512];
+    size_t used = 0;
+    if (!kernel_line(kernel, source, line, sizeof line)) return false;
+    for (const char *at = line; *at; at++)
+        if (*at != ' ') joined[used++] = *at;
+    joined[used] = '\0';
+    for (size_t s = 0; s < sizeof sums / sizeof sums[0]; s++)
+        if (strstr(joined, sums[s])) return true;
+    return false;
+}
+
 void propose_numbers(const Kernel *kernel) {
     static const struct {
         const char *special, *other, *words;
@@ -228,5 +244,8 @@ void propose_numbers(const Kernel *kernel) {
     for (size_t n = 0; n < sizeof numbers / sizeof numbers[0]; n++)
         for (int h = 0; h < count; h++)
             for (int l = 0; l < line_count && strcmp(holders[h].special, numbers[n].special) == 0; l++)
-                propose_number(kernel, &holders[h], lines[l], numbers[n].other, numbers[n].words);
+                propose_number(kernel, &holders[h], lines[l], numbers[n].other,
+                               n == 0 && has_number_in_grid(kernel, lines[l])
+                                   ? "2 * blockIdx.x instead of blockIdx.x"
+                                   : numbers[n].words);
 }

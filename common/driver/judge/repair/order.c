@@ -352,6 +352,33 @@ static bool may_be_condition(const PtxInstruction *in) {
     return opcode_is(in, "selp") || (in->predicate[0] && opcode_is(in, "bra"));
 }
 
+// Whether the first instruction from `at` on is in the body of the `if` in that line.
+static bool is_in_body(const Kernel *kernel, int at, int line) {
+    const SourceBlocks *blocks = &kernel->blocks;
+    while (at < kernel->end && !kernel->lines->lines[at].is_instruction) at++;
+    const int source = at < kernel->end ? kernel->lines->lines[at].source : 0;
+    for (int b = 0; b < blocks->block_count && source > line; b++)
+        if (blocks->blocks[b].head == line && blocks->blocks[b].kind == BLOCK_IF &&
+            block_holds(blocks, b, source))
+            return true;
+    return false;
+}
+
+// What it means for the condition in kernel.cu if a branch is taken: -1: that it is not true; 1: that it is;
+// 0: unknown.
+static int meaning_of_taken(const Kernel *kernel, int at, const PtxInstruction *in) {
+    const int line = kernel->lines->lines[at].source;
+    if (is_in_body(kernel, at + 1, line)) return -1;
+    const size_t length = strlen(in->operands[0]);
+    for (int i = at + 1; i < kernel->end; i++) {
+        const PtxLine *label = &kernel->lines->lines[i];
+        if (label->is_label && strncmp(label->text, in->operands[0], length) == 0 &&
+            label->text[length] == ':')
+            return is_in_body(kernel, i, line) ? 1 : 0;
+    }
+    return 0;
+}
+
 // All threads go the same way at the branches of a line, and take the same of two values: a special case that
 // is wrong is taken by none then, and one that is right by all.
 void propose_one_way(const Kernel *kernel) {
@@ -360,13 +387,13 @@ void propose_one_way(const Kernel *kernel) {
     for (int l = 0; l < count; l++) {
         for (int way = 0; way < 2 && !is_loop(kernel, lines[l]); way++) {
             Change *change = NULL;
+            int meanings[3] = {0}; // how many branches mean that the condition is not true, unknown, or true
             for (int i = kernel->first; i < kernel->end; i++) {
                 PtxInstruction in;
                 if (kernel->lines->lines[i].source != lines[l] || !is_condition(kernel, i, &in)) continue;
-                if (!change) {
-                    change = changes_add(kernel->changes, CHANGE_ONE_WAY, lines[l]);
-                    say_at(change, "the condition decided the same way every time", "in");
-                }
+                if (!change) change = changes_add(kernel->changes, CHANGE_ONE_WAY, lines[l]);
+                const int taken = opcode_is(&in, "bra") ? meaning_of_taken(kernel, i, &in) : 0;
+                meanings[1 + (way == 0 ? taken : -taken)]++;
                 if (opcode_is(&in, "selp"))
                     change_replace(kernel->changes, change, i, "\t%s mov.%s %s, %s;", in.predicate,
                                    strrchr(in.opcode, '.') + 1, in.operands[0], in.operands[1 + way]);
@@ -375,6 +402,13 @@ void propose_one_way(const Kernel *kernel) {
                 else
                     change_replace(kernel->changes, change, i, "\t// taken by none");
             }
+            const bool is_never = meanings[0] > 0 && meanings[1] + meanings[2] == 0,
+                       is_always = meanings[2] > 0 && meanings[0] + meanings[1] == 0;
+            say_at(change,
+                   is_never    ? "the condition never true"
+                   : is_always ? "the condition always true"
+                               : "the condition decided the same way every time",
+                   "in");
         }
     }
 }
