@@ -186,7 +186,11 @@ def stale(e: Emulator, **parts: str) -> tuple[Finding | None, set[int]]:
             (22, 10),
         ),
         ({"poll": READ_BOTH, "load": ""}, "two stores do not arrive as one", (20, 10)),
-        ({"store": BOTH, "flag": ""}, "the other part of what the same store wrote: two loads read the two parts", (22, 10)),
+        (
+            {"store": BOTH, "flag": ""},
+            "the other part of what the same store wrote: two loads read the two parts",
+            (22, 10),
+        ),
     ],
 )
 def test_stale_reads_are_named(

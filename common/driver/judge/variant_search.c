@@ -220,17 +220,19 @@ static Compiled compile(VariantSearch *of, double *seconds) {
     const CompileRequest request = request_of(of, *seconds);
     FileError error;
     Compiled end = FAILED;
-    free(of->lines.all);
-    if (write_source(of, &of->lines)) {
+    VariantLines lines = {0};
+    if (write_source(of, &lines)) {
         CompileResult result;
         if (compile_kernel(&request, &result) &&
             read_regular_file(result.ptx_path, MOST_PTX, &of->image.text, &error))
             end = COMPILED;
-        else if (result.status == COMPILE_BUILD && heed_errors(of, result.log, &of->lines))
+        else if (result.status == COMPILE_BUILD && heed_errors(of, result.log, &lines))
             end = COMPLAINED;
         *seconds += result.status == COMPILE_BUILD_TIMEOUT ? request.time_limit : result.processor_seconds;
         compile_result_free(&result);
     }
+    free(of->lines.all); // NOLINT(clang-analyzer-unix.Malloc): those of the text before
+    of->lines = lines;
     return end;
 }
 

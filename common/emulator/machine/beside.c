@@ -2,8 +2,6 @@
 
 #include <stdlib.h>
 
-#include "emulator/machine/resolve.h"
-
 #define PAGE ((uint64_t)EMULATOR_PAGE)
 
 typedef struct Beside {
@@ -17,9 +15,8 @@ static bool is_mapped(const Memory *memory, uint64_t page) {
     return memory->base < page + 2 * PAGE && memory->base + memory->bytes > page;
 }
 
-Memory *memory_beside(Machine *m, uint64_t address, uint64_t bytes, uint64_t *offset) {
+Memory *memory_beside(Machine *m, const Memory *near, uint64_t address, uint64_t bytes, uint64_t *offset) {
     const uint64_t page = address / PAGE * PAGE;
-    const Memory *near = memory_near(m->emulator, address);
     *offset = address - page;
     if (!near || near->space != PTX_SPACE_GLOBAL || near->heap || !is_mapped(near, page) ||
         *offset + bytes > PAGE)

@@ -245,7 +245,9 @@ static Memory *beside(Machine *m, const Access *access, const uint64_t addresses
     const PtxSpace space = access->in->space;
     const bool can_be = m->launch->whole_pages && (space == PTX_SPACE_GLOBAL || space == PTX_SPACE_NONE) &&
                         (access->kind == ACCESS_LOAD || access->kind == ACCESS_STORE);
-    Memory *memory = can_be ? memory_beside(m, addresses[lane], access->bytes, offset) : NULL;
+    Memory *memory = can_be ? memory_beside(m, memory_near(m->emulator, addresses[lane]), addresses[lane],
+                                            access->bytes, offset)
+                            : NULL;
     if (memory) TELL_OBSERVERS(m, fault, &(Fault){FAULT_OUTSIDE, lane, access, addresses, NULL, 0, true});
     return memory;
 }
