@@ -207,6 +207,85 @@ def test_slips_of_single_names_and_calls(probe: Path, tmp_path: Path, words: str
     check_tried(probe, tmp_path, SLIPS, words)
 
 
+GUARDS = """\
+#include "warpbook.cuh"
+struct Cost {
+    int flops, bytes;
+};
+__device__ constexpr Cost DOT = {2, 2 * 8};
+const int MOST_ROWS = 65535;
+template <int SIDE>
+__device__ float corner(const float *in, int top, int left) {
+    return top >= SIDE ? in[top + left] : 0.0f;
+}
+__global__ void guards(const float *in, float *out, float *tree, int n, int rows) {
+    __shared__ float two[2][64], slots[32];
+    const int EACH = 4, STEP = 8;
+    unsigned head = (4 - (size_t)in / 4 % 4) % 4;
+    int groups = (n - head) / 4, left = blockDim.x, half = (left + 1) / 2, now = 0, k = threadIdx.x;
+    long long row = ((long long)blockIdx.x << 16) + blockIdx.y;
+    float sum = 0.0f, more = 1.0f;
+    if (k < half) tree[k] += tree[k + half];
+    two[now][k] = k < rows ? in[k] : 0.0f;
+    two[1][k] = k + now < n ? in[groups] : 0.0f;
+    more = in[k];
+    bool is_wide = n % 4 == 0;
+    for (int i = k; i < n; i += STEP) slots[k % EACH] += in[i + k * EACH];
+    for (int d = 0; d < rows; d++) sum += two[0][d] * (is_wide ? 0x7f : 1);
+    float total = sum;
+    out[row * 32 + k] = corner<3>(in, k - 3, left) + slots[now] + DOT.bytes;
+    out[blockIdx.x * 32] = total;
+    if (k < left) out[k * STEP] = more;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        # Constants of all of kernel.cu, which are not sizes.
+        "3 * 8 instead of 2 * 8 in line 5",
+        "2 * 12 instead of 2 * 8 in line 5",
+        "(long long)blockIdx.x * MOST_ROWS instead of (long long)blockIdx.x << 16 in line 16",
+        "top >= (SIDE - 1) instead of top >= SIDE in line 9",
+        # A head is never longer than what there is, and groups are counted in their elements.
+        "min((int)((4 - (size_t)in / 4 % 4) % 4), n) instead of (4 - (size_t)in / 4 % 4) % 4 in line 14",
+        "4 * groups instead of groups in line 20",
+        # A bound comes from the access that it guards.
+        "k + half < left instead of k < half in line 18",
+        "k < left / 2 instead of k < half in line 18",
+        # Parts of the conditions of similar accesses, and of other numbers.
+        "k < rows && k + now < n instead of k < rows in line 19",
+        "k < rows ? in[k] : 0 instead of in[k] in line 21",
+        "n % 4 == 0 && rows % 4 == 0 instead of n % 4 == 0 in line 22",
+        "k + now < n && blockIdx.x == 0 instead of k + now < n in line 20",
+        "threadIdx.x == 0 ? sum : 0 instead of sum in line 25",
+        # What other expressions have.
+        "EACH * STEP instead of STEP in line 23",
+        "k * EACH < left instead of k < left in line 28",
+        "k + half < left instead of k < left in line 28",
+        "d < 64 instead of d < rows in line 24",
+        "1 - now instead of now in line 19",
+        "31 instead of now in line 26",
+        "0xff instead of 0x7f in line 24",
+        "left - 3 instead of left in line 26",
+        "blockIdx.x * blockDim.x instead of blockIdx.x * 32 in line 27",
+    ],
+)
+def test_what_guards_an_access_and_what_others_say(probe: Path, tmp_path: Path, words: str) -> None:
+    check_tried(probe, tmp_path, GUARDS, words)
+
+
+def test_a_constant_is_changed_where_it_is_used(probe: Path, tmp_path: Path) -> None:
+    """By another constant of its type: what is declared outside of functions has one value."""
+    kernel = tmp_path / "kernel.cu"
+    kernel.write_text(GUARDS)
+    text = text_of_all(probe, kernel)
+    (name,) = set(re.findall(r"constexpr Cost (DOT_\d+) = \{2, 3 \* 8\};", text))
+    assert text.index(name) < text.index("constexpr Cost DOT = {2, 2 * 8};")
+    assert re.search(rf"\({name}\)", text)
+
+
 def test_what_the_compiler_needs_to_know_stays(probe: Path, tmp_path: Path) -> None:
     """Sizes of arrays, arguments of templates, constants and LAUNCH have no variants."""
     told = variants(probe, tmp_path, KERNEL)

@@ -14,7 +14,9 @@
 enum {
     MOST_SOURCE = 64 * 1024, // bytes of a kernel.cu that is searched
     MOST_VARIANTS = 700,
-    LIKELIEST = 250,            // of these, which are tried first, in a separate text
+    LIKELIEST = 250,            // of these, which are tried first, in a separate text,
+    FEWEST = 40,                // and fewer if a case is much work: each variant in a text slows all of them
+    DEAREST = 4,                // milliseconds of a case of which as many are tried
     MOST_SURVIVORS = 40,        // variants with which the smallest case passes, all of which are confirmed
     SCREENING = 3,              // cases that are run with each variant,
     CANDIDATES = 8,             // of that many,
@@ -178,6 +180,13 @@ static int *order_of(const VariantSearch *of) {
     return order;
 }
 
+// How many variants the first text has.
+static int likeliest(const VariantSearch *of) {
+    const double work = judge_work_of(of->search.shown);
+    if (work <= DEAREST) return LIKELIEST;
+    return work < DEAREST * LIKELIEST / FEWEST ? (int)(DEAREST * LIKELIEST / work) : FEWEST;
+}
+
 // The text has those variants that have these places in that order, and compile.
 static void choose_text(VariantSearch *of, int first, int last) {
     int *order = order_of(of);
@@ -249,7 +258,7 @@ void variant_search_begin(VariantSearch *of) {
     VariantLines lines;
     const CompileRequest request = request_of(of, 0);
     if (of->compiler || time_left(of, 0) <= 0) return;
-    choose_text(of, 0, LIKELIEST);
+    choose_text(of, 0, likeliest(of));
     if (write_source(of, &lines)) of->compiler = compile_begin(&request);
     free(lines.all);
 }
@@ -346,6 +355,8 @@ static bool survives(VariantSearch *of, Worker *worker, int which, const Case ca
         const bool was_run = task_ptx_run(&search->ptx, worker, &cases[c], one, 1, PATIENCE,
                                           search->is_of_the_end, NULL, &report);
         if (was_run) search->work -= judge_work_of(&report);
+        // A finding stopped the case without a change: what it takes to its end is not known.
+        if (was_run && c > 0 && report.verdict == VERDICT_TIMEOUT && search->shown->has_finding) break;
         if (!was_run || report.verdict != VERDICT_PASS) return false;
     }
     return true;
@@ -458,8 +469,10 @@ static bool choose(VariantSearch *of) {
         // A last resort, such as another function, is not a rival of what is likely.
         if (found && (is_same_mistake(of, found, variant) || (variant->rank == LAST && found->rank < LAST)))
             continue;
+        // What cannot be tried any more may repair it too, unless it is less likely.
+        if (found && search->work <= 0 && variant->rank > found->rank) continue;
         if (search->work <= 0 || (repairs(of, of->survivors[s]) && found)) {
-            *repair = (Repair){0}; // what is not tried may repair it too
+            *repair = (Repair){0};
             return true;
         }
         if (found || repair->change_count == 0) continue;
@@ -555,7 +568,8 @@ bool variant_search_try_known(VariantSearch *of) {
 
 void variant_search_run(VariantSearch *of, double work) {
     of->search.most_work = work;
-    for (int first = 0, last = LIKELIEST; first < of->variants.count; first = last, last = MOST_VARIANTS) {
+    for (int first = 0, last = likeliest(of); first < of->variants.count;
+         first = last, last = MOST_VARIANTS) {
         choose_text(of, first, last);
         of->search.work = work;
         if (!read_image(of)) continue;

@@ -231,7 +231,8 @@ static int line_elsewhere(const Constants *constants, const SaidLine lines[], in
             for (int s = 0; s < lines[l].count; s++) {
                 long as;
                 const Said *said = &lines[l].said[s];
-                if (said->value < LEAST || !form_of(in, form, said->value, lines[l].text, &as) || as != number)
+                if (said->value < LEAST || !form_of(in, form, said->value, lines[l].text, &as) ||
+                    as != number)
                     continue;
                 if (only || l == constants->kernel->lines->lines[at].source) return 0;
                 only = l;

@@ -57,7 +57,7 @@ void propose_fences(const Kernel *kernel);
 void propose_barriers(const Kernel *kernel, ChangeKind kind, bool is_near);
 void propose_moved_barrier(const Kernel *kernel);
 void propose_warp_barriers_everywhere(const Kernel *kernel);
-void propose_staying(const Kernel *kernel);
+void propose_staying(const Kernel *kernel, bool of_ends);
 void propose_one_way(const Kernel *kernel);
 // between_blocks.c: the scope, strength and order of what other blocks see.
 void propose_scopes(const Kernel *kernel);

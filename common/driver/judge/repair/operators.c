@@ -114,7 +114,8 @@ static bool shuffle(PtxInstruction *in, const Operator *operator) {
     if (end == in->operands[3] || *end) return false;
     snprintf(rest, sizeof rest, "%s", mode + strlen(operator->from));
     snprintf(mode, sizeof in->opcode - (size_t)(mode - in->opcode), "%s%s", operator->to, rest);
-    snprintf(in->operands[3], sizeof in->operands[3], "%ld", width | (strcmp(operator->to, "up") == 0 ? 0 : 31));
+    snprintf(in->operands[3], sizeof in->operands[3], "%ld",
+             width | (strcmp(operator->to, "up") == 0 ? 0 : 31));
     return true;
 }
 
@@ -149,8 +150,7 @@ static bool write_changed(const Kernel *kernel, const Operator *operator, int at
     case RENAMED:
         if (in->operand_count != 3 ||
             (opcode_is(in, "and") && strstr(operator->from, "pred") && !opcode_has(in, "pred")) ||
-            (is_of_floats(operator) && !opcode_has(in, "f32")) ||
-            !rename_opcode(in, operator->to))
+            (is_of_floats(operator) && !opcode_has(in, "f32")) || !rename_opcode(in, operator->to))
             return false;
         with_operand(in, -1, "", text, room);
         return true;

@@ -313,16 +313,17 @@ static void propose_staying_idle(const Kernel *kernel, int at, const PtxInstruct
     }
 }
 
-// A branch that some threads take and others do not is taken by all, or by none.
-void propose_staying(const Kernel *kernel) {
+// A branch that some threads take and others do not is taken by all, or by none. `of_ends`: only one with
+// which threads leave the kernel, by none.
+void propose_staying(const Kernel *kernel, bool of_ends) {
     int proposed = 0;
     for (int i = kernel->first; i < kernel->end && proposed < MOST; i++) {
         const PtxLine *line = &kernel->lines->lines[i];
         PtxInstruction in;
         if (!line->source || !ptx_instruction(line, &in) || !in.predicate[0] || !opcode_is(&in, "bra") ||
-            !is_ahead(kernel, i, in.operands[0]))
+            !is_ahead(kernel, i, in.operands[0]) || (of_ends && !is_end(kernel, in.operands[0])))
             continue;
-        for (int is_taken = 0; is_taken < 2; is_taken++, proposed++) {
+        for (int is_taken = 0; is_taken < (of_ends ? 1 : 2); is_taken++, proposed++) {
             Change *change = changes_add(kernel->changes, CHANGE_STAY, line->source);
             if (change) change->guarded_line = ALL_LINES;
             say_at(change, "nothing accessed out of bounds, and all threads going the same way", "in");

@@ -105,6 +105,17 @@ static void propose_for_address(const Kernel *kernel) {
     propose_barriers(kernel, CHANGE_BARRIER, true); // before an index from shared memory is read
 }
 
+// Whether threads need others: at a barrier, or in a shuffle.
+static bool waits_for_others(const Kernel *kernel) {
+    for (int i = kernel->first; i < kernel->end; i++) {
+        PtxInstruction in;
+        if (ptx_instruction(&kernel->lines->lines[i], &in) &&
+            (opcode_is(&in, "bar") || opcode_is(&in, "barrier") || opcode_is(&in, "shfl")))
+            return true;
+    }
+    return false;
+}
+
 static void propose_for_small(const Kernel *kernel) {
     const Symptoms *symptoms = kernel->symptoms;
     const bool may_race = symptoms->verdict == VERDICT_RACE || symptoms->verdict == VERDICT_WRONG ||
@@ -150,7 +161,7 @@ static void propose_for_small(const Kernel *kernel) {
     if (may_race && is_in_warp) propose_barriers(kernel, CHANGE_WARP_BARRIER, true);
     if (may_race && !is_between_blocks && !is_without_order) propose_barriers(kernel, CHANGE_BARRIER, true);
     if (is_sync && finding) propose_moved_barrier(kernel);
-    if (is_sync || is_uninit) propose_staying(kernel);
+    if (is_sync || is_uninit) propose_staying(kernel, false);
     if (symptoms->verdict == VERDICT_RACE && is_in_warp) propose_warp_barriers_everywhere(kernel);
     if (may_race && !is_in_warp && !is_between_blocks && !is_without_order)
         propose_barriers(kernel, CHANGE_WARP_BARRIER, true);
@@ -169,6 +180,7 @@ static void propose_for_small(const Kernel *kernel) {
     propose_operators(kernel);
     if (!has_bad_address) propose_quantities(kernel);
     propose_comparisons(kernel, true);
+    if (symptoms->verdict == VERDICT_WRONG && waits_for_others(kernel)) propose_staying(kernel, true);
     if (symptoms->verdict == VERDICT_OOB) {
         propose_more_shared(kernel);
         propose_guard(kernel, true);

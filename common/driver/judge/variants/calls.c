@@ -106,6 +106,50 @@ static void exchange(const Proposer *proposer, int name, int open, const Argumen
     free(behind);
 }
 
+// `left - 1` beside `top - 1`: what follows the variable of another argument.
+static void propose_like(const Proposer *proposer, const Argument *one, const Argument *other) {
+    const Code *code = proposer->code;
+    if (one->first != one->last || other->last - other->first < 2) return;
+    const Variable *mine = code_variable(code, one->first), *its = code_variable(code, other->first);
+    if (!mine || !its || mine == its || !type_is_whole(mine->type) || strcmp(mine->type, its->type) != 0 ||
+        mine->dimensions > 0 || operator_strength(code, other->first + 1) == 0)
+        return;
+    char *name = proposer_text(proposer, one->first, one->last, 0, 0, NULL),
+         *rest = proposer_text(proposer, other->first + 1, other->last, 0, 0, NULL);
+    Text now = {0};
+    if (name && rest) text_printf(&now, "%s %s", name, rest);
+    if (name && rest)
+        proposer_replace(proposer, CHANGE_EXPRESSION, LIKELY, one->first, one->last, text_chars(&now));
+    text_free(&now);
+    free(name);
+    free(rest);
+}
+
+// A sum that a function of kernel.cu is given lacks a float that is known there.
+static void propose_sums(const Proposer *proposer, int name, const Argument *argument) {
+    enum { MOST = 4 };
+    const Code *code = proposer->code;
+    const Variable *mine = argument->first == argument->last ? code_variable(code, argument->first) : NULL;
+    bool is_of_kernel = false;
+    for (int f = 0; f < code->function_count; f++)
+        is_of_kernel |= tokens_are_same(&code->tokens, code->functions[f].name, name);
+    if (!mine || !is_of_kernel || mine->dimensions > 0 ||
+        (strcmp(mine->type, "float") != 0 && strcmp(mine->type, "double") != 0))
+        return;
+    char was[64], with[64], now[160];
+    variable_name_text(proposer, mine, was, sizeof was);
+    for (int v = code->variable_count - 1, tried = 0; v >= 0 && tried < MOST; v--) {
+        const Variable *term = &code->variables[v];
+        if (term == mine || argument->first < term->from || argument->first >= term->to ||
+            term->dimensions > 0 || strcmp(term->type, mine->type) != 0)
+            continue;
+        variable_name_text(proposer, term, with, sizeof with);
+        snprintf(now, sizeof now, "%s + %s", was, with);
+        proposer_replace(proposer, CHANGE_EXPRESSION, USUAL, argument->first, argument->first, now);
+        tried++;
+    }
+}
+
 static void propose_arguments(const Proposer *proposer, int name) {
     const Code *code = proposer->code;
     const Tokens *tokens = &code->tokens;
@@ -117,6 +161,10 @@ static void propose_arguments(const Proposer *proposer, int name) {
         return;
     Argument arguments[MOST_ARGUMENTS];
     const int count = find_arguments(code, open, arguments);
+    for (int a = 0; a < count; a++)
+        for (int b = 0; b < count; b++)
+            if (a != b) propose_like(proposer, &arguments[a], &arguments[b]);
+    for (int a = 0; a < count; a++) propose_sums(proposer, name, &arguments[a]);
     for (int a = 0; a < count; a++)
         for (int b = a + 1; b < count; b++)
             if (may_be_exchanged(proposer, name, &arguments[a], &arguments[b]))

@@ -295,6 +295,20 @@ static int read_statement(Code *code, int at, int parent, bool in_block) {
 
 // ---- Functions -------------------------------------------------------------------------------------------
 
+// The numbers among the arguments of a template: `template <int SIDE>`.
+static void read_template(Code *code, int head, int scope_end) {
+    if (!is(code, head, "template")) return;
+    for (int at = head + 1; at < scope_end && !is(code, at, ">"); at++) {
+        if (!token_is_one_of(&code->tokens, at, "< ,") ||
+            !token_is_one_of(&code->tokens, at + 1, basic_types))
+            continue;
+        const int name = behind_type(code, at + 1);
+        if (!is_name(code, name) || !token_is_one_of(&code->tokens, name + 1, ", > =")) continue;
+        Variable *variable = add_variable(code, at + 1, name, name, name, scope_end);
+        if (variable) variable->is_const = variable->is_fixed = true;
+    }
+}
+
 static void read_function(Code *code, int head, int open, int body) {
     Function *function =
         add(code, (void **)&code->functions, &code->function_count, &code->function_room, sizeof *function);
@@ -302,6 +316,7 @@ static void read_function(Code *code, int head, int open, int body) {
     *function = (Function){.name = open - 1, .first = body, .last = behind(code, body) - 1};
     for (int i = head; i < open; i++) function->is_kernel |= is(code, i, "__global__");
     const int last = function->last, close = behind(code, open) - 1;
+    read_template(code, head, last);
     for (int at = open + 1; at < close;) {
         const int next = find(code, at, close, ","), type = behind_type(code, at),
                   name = behind_pointer(code, type);

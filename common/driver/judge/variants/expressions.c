@@ -185,6 +185,23 @@ static void propose_operands(const Proposer *proposer, int at) {
     free(other);
 }
 
+// `a << 16` is a product by 65,536: another number that kernel.cu names may be meant.
+static void propose_products(const Proposer *proposer, int left, int right, const char *one, const char *by) {
+    char *end;
+    const long bits = strtol(by, &end, 0);
+    if (*end || bits < 1 || bits > 30) return;
+    for (int n = 0; n < proposer->named.count; n++) {
+        const NamedNumber *named = &proposer->named.all[n];
+        if (named->value <= 1L << (bits - 1) || named->value >= 1L << (bits + 1) ||
+            !named_is_known(proposer, named, left))
+            continue;
+        Text text = {0};
+        text_printf(&text, "%s * %s", one, named->name);
+        proposer_replace(proposer, CHANGE_EXPRESSION, LIKELY, left, right, text_chars(&text));
+        text_free(&text);
+    }
+}
+
 // Other ways to read the same operators: a quotient that is rounded up, or not at all, a product of 64 bits,
 // and another order.
 static void propose_readings(const Proposer *proposer, int at) {
@@ -211,6 +228,7 @@ static void propose_readings(const Proposer *proposer, int at) {
                              at - 1, text_chars(&text));
             text_free(&text);
         }
+        if (token_is(&code->tokens, at, "<<")) propose_products(proposer, left, right, one, other);
         if (left > first) {
             text_printf(&text, "(%s) %.*s %s", before,
                         proposer_end(proposer, at) - proposer_begin(proposer, at),
@@ -234,6 +252,15 @@ static void propose_readings(const Proposer *proposer, int at) {
 
 // ---- Numbers and names -----------------------------------------------------------------------------------
 
+// Whether the number at `at` is how many elements a block has: a factor of blockIdx.x.
+static bool is_block_number(const Code *code, int at) {
+    const Tokens *tokens = &code->tokens;
+    return (token_is(tokens, at - 1, "*") && token_is(tokens, at - 2, "x") &&
+            token_is(tokens, at - 4, "blockIdx")) ||
+           (token_is(tokens, at + 1, "*") && token_is(tokens, at + 2, "blockIdx") &&
+            token_is(tokens, at + 4, "x"));
+}
+
 static void propose_integers(const Proposer *proposer, int at) {
     const Token *token = &proposer->code->tokens.all[at];
     const char *text = proposer->code->tokens.source + token->from;
@@ -242,7 +269,12 @@ static void propose_integers(const Proposer *proposer, int at) {
     const int suffix = (int)(token->to - (end - proposer->code->tokens.source));
     if (suffix < 0 || suffix > 3) return;
     if (text[0] == '0' && (text[1] == 'x' || text[1] == 'X')) {
-        if (number != 0xffffffff) proposer_replace(proposer, CHANGE_CONSTANT, LIKELY, at, at, "0xffffffff");
+        const unsigned long long masks[] = {0xffffffff, 2 * number + 1, number / 2, 0xff, 0xffff};
+        for (size_t m = 0; m < sizeof masks / sizeof masks[0]; m++) {
+            if (masks[m] == number || masks[m] == 0 || masks[m] > 0xffffffff) continue;
+            snprintf(words, sizeof words, "0x%llx", masks[m]);
+            proposer_replace(proposer, CHANGE_CONSTANT, m < 3 ? LIKELY : USUAL, at, at, words);
+        }
         return;
     }
     const bool is_divisor = token_is_one_of(&proposer->code->tokens, at - 1, "/ %");
@@ -258,10 +290,24 @@ static void propose_integers(const Proposer *proposer, int at) {
         const bool is_likely = is_power ? o == 2 || o == 3 : o < 2;
         proposer_replace(proposer, CHANGE_CONSTANT, is_likely ? LIKELY : o < 6 ? USUAL : RARE, at, at, words);
     }
+    if (is_block_number(proposer->code, at))
+        proposer_replace(proposer, CHANGE_NAME, LIKELY, at, at, "blockDim.x");
     // The last lane, thread or block instead of the first one.
     static const char *const last_ones[] = {"31", "(blockDim.x - 1)", "(gridDim.x - 1)"};
     for (int l = 0; l < 3 && number == 0 && token_is_one_of(&proposer->code->tokens, at - 1, "== !="); l++)
         proposer_replace(proposer, CHANGE_CONSTANT, l < 2 ? LIKELY : USUAL, at, at, last_ones[l]);
+}
+
+// Bytes that are counted for one float more, or one less.
+static void propose_words(const Proposer *proposer, int at) {
+    const Token *token = &proposer->code->tokens.all[at];
+    const long number = strtol(proposer->code->tokens.source + token->from, NULL, 0);
+    char words[32];
+    if (number < 8 || number % 4 != 0 || number > 1 << 20) return;
+    for (int by = -4; by <= 4; by += 8) {
+        snprintf(words, sizeof words, "%ld", number + by);
+        proposer_replace(proposer, CHANGE_CONSTANT, LIKELY, at, at, words);
+    }
 }
 
 static void propose_floats(const Proposer *proposer, int at) {
@@ -378,6 +424,7 @@ static const Exchange dimensions[] = {
     {"threadIdx", "(blockIdx.x * blockDim.x + threadIdx.x)", CHANGE_NAME, LIKELY},
     {"threadIdx", "(threadIdx.x % 32)", CHANGE_NAME, USUAL},
     {"threadIdx", "(threadIdx.x / 32)", CHANGE_NAME, USUAL},
+    {"threadIdx", "blockDim.x", CHANGE_NAME, USUAL},
     {"blockIdx", "threadIdx.x", CHANGE_NAME, LIKELY},
     {"blockIdx", "(blockIdx.x * blockDim.x + threadIdx.x)", CHANGE_NAME, LIKELY},
     {"blockIdx", "(gridDim.x - 1 - blockIdx.x)", CHANGE_NAME, RARE},
@@ -439,6 +486,20 @@ static void propose_exchanged_indices(const Proposer *proposer, int at) {
     }
     free(one);
     free(other);
+}
+
+void propose_literals(const Proposer *proposer, int at) {
+    const Code *code = proposer->code;
+    const Token *token = &code->tokens.all[at];
+    if (token->kind == TOKEN_FLOAT) propose_floats(proposer, at);
+    if (token->kind == TOKEN_INTEGER) {
+        propose_integers(proposer, at);
+        propose_words(proposer, at);
+    }
+    if (token->kind == TOKEN_SIGN && operator_strength(code, at) > 0) {
+        PROPOSE_EXCHANGES(proposer, at, operators);
+        propose_operands(proposer, at);
+    }
 }
 
 void propose_expressions(const Proposer *proposer, int at) {

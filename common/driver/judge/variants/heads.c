@@ -148,6 +148,29 @@ void propose_heads_at(const Proposer *proposer, int at) {
 
 // ---- Numbers that lack it ---------------------------------------------------------------------------------
 
+// A distance to a boundary that may be longer than what there is: no more than a number that the function
+// has.
+static void propose_limits(const Proposer *proposer, const Variable *head, int first, int last) {
+    const Code *code = proposer->code;
+    if (token_is(&code->tokens, first, "min")) return;
+    char *start = proposer_text(proposer, first, last, 0, 0, NULL), name[64];
+    for (int v = 0; start && v < code->variable_count; v++) {
+        const Variable *most = &code->variables[v];
+        if (first < most->from || first >= most->to || !type_is_whole(most->type) || most->dimensions > 0 ||
+            most->name > code->functions[most->function].first)
+            continue;
+        variable_name_text(proposer, most, name, sizeof name);
+        Text now = {0};
+        if (strcmp(head->type, most->type) == 0)
+            text_printf(&now, "min(%s, %s)", start, name);
+        else
+            text_printf(&now, "min((%s)(%s), %s)", most->type, start, name);
+        proposer_replace(proposer, CHANGE_EXPRESSION, FIRST, first, last, text_chars(&now));
+        text_free(&now);
+    }
+    free(start);
+}
+
 // What a whole number starts from, with one of these variables that is known there.
 void propose_heads(const Proposer *proposer, int function) {
     const Code *code = proposer->code;
@@ -156,6 +179,7 @@ void propose_heads(const Proposer *proposer, int function) {
         if (code->variables[v].function != function ||
             !find_start(code, &code->variables[v], &first, &last) || !code->is_open[first])
             continue;
+        if (proposer->is_of_address[v]) propose_limits(proposer, &code->variables[v], first, last);
         char *start = proposer_text(proposer, first, last, 0, 0, NULL), name[64];
         for (int w = 0; start && w < code->variable_count; w++) {
             const Variable *head = &code->variables[w];

@@ -163,6 +163,53 @@ static const Exchange assignments[] = {
     {">>=", "-=", CHANGE_OPERATOR, RARE},   {"=", "+=", CHANGE_OPERATOR, LIKELY},
 };
 
+// A round takes several elements: the step has a constant of the loop's body as a factor.
+static void propose_longer_steps(const Proposer *proposer, const Statement *loop, int first, int last) {
+    const Code *code = proposer->code;
+    const int body = code->tokens.all[loop->first + 1].partner;
+    char *step = proposer_text(proposer, first, last, 0, 0, NULL), name[64], words[160];
+    for (int v = 0; step && v < code->variable_count; v++) {
+        const Variable *each = &code->variables[v];
+        bool is_said = false;
+        if (!each->is_const || !type_is_whole(each->type) || each->dimensions > 0 || first < each->from ||
+            first >= each->to)
+            continue;
+        for (int i = body; i < loop->last && !is_said; i++)
+            is_said = tokens_are_same(&code->tokens, i, each->name);
+        for (int i = first; i <= last; i++) is_said &= !tokens_are_same(&code->tokens, i, each->name);
+        if (!is_said) continue;
+        variable_name_text(proposer, each, name, sizeof name);
+        snprintf(words, sizeof words, first == last ? "%s * %.60s" : "%s * (%.60s)", name, step);
+        proposer_replace(proposer, CHANGE_EXPRESSION, LIKELY, first, last, words);
+    }
+    free(step);
+}
+
+// The size of an array, in place of the end of a loop that counts its elements.
+static void propose_size_as_end(const Proposer *proposer, const Statement *loop) {
+    const Code *code = proposer->code;
+    const Tokens *tokens = &code->tokens;
+    int parts[2];
+    if (!find_parts(code, loop, parts) || !token_is(tokens, parts[0] + 2, "<")) return;
+    const int counter = parts[0] + 1, first = parts[0] + 3, last = parts[1] - 1;
+    char *end = proposer_text(proposer, first, last, 0, 0, NULL);
+    for (int at = parts[1]; end && at < loop->last; at++) {
+        const Variable *array = code_variable(code, at);
+        if (!array || array->dimensions == 0) continue;
+        int index = at + 1, size = array->name + 1;
+        for (; token_is(tokens, index, "[") && token_is(tokens, size, "[");
+             index = tokens->all[index].partner + 1, size = tokens->all[size].partner + 1) {
+            if (tokens->all[index].partner != index + 2 || !tokens_are_same(tokens, index + 1, counter))
+                continue;
+            char *now = proposer_text(proposer, size + 1, tokens->all[size].partner - 1, 0, 0, NULL);
+            if (now && strcmp(now, end) != 0)
+                proposer_replace(proposer, CHANGE_EXPRESSION, LIKELY, first, last, now);
+            free(now);
+        }
+    }
+    free(end);
+}
+
 // How far a loop moves in a round.
 static void propose_steps(const Proposer *proposer, const Statement *loop) {
     const Code *code = proposer->code;
@@ -185,6 +232,7 @@ static void propose_steps(const Proposer *proposer, const Statement *loop) {
         if (one) proposer_replace(proposer, CHANGE_EXPRESSION, LIKELY, left, right, one);
         free(one);
     }
+    if (token_is(tokens, at + 2, "+=")) propose_longer_steps(proposer, loop, at + 3, close - 1);
     const bool is_one = close - at == 3 && token_is_one_of(tokens, close - 1, "++ --");
     const bool is_before = close - at == 3 && token_is_one_of(tokens, at + 1, "++ --");
     char name[64], grid[64], words[160];
@@ -389,6 +437,7 @@ void propose_loops(const Proposer *proposer, int function) {
         if (statement->kind == STATEMENT_EXPRESSION) propose_start_behind(proposer, statement);
         if (statement->kind != STATEMENT_LOOP) continue;
         propose_steps(proposer, statement);
+        propose_size_as_end(proposer, statement);
         propose_reversed(proposer, statement);
         propose_ends(proposer, statement);
         propose_starts(proposer, statement);

@@ -122,11 +122,14 @@ void variants_propose(const Code *code, const bool functions[], const VariantClu
         propose_heads(&proposer, f);
         propose_warned(&proposer, f);
         propose_conditions(&proposer, f);
+        propose_guards(&proposer, f);
+        propose_sisters(&proposer, f);
         propose_statements(&proposer, f);
         propose_loops(&proposer, f);
         propose_places(&proposer, f);
         propose_parallel(&proposer, f);
     }
+    propose_declared_values(&proposer, functions);
     free(is_of_address);
     if (variants->count == 0 || variants->failed) return;
     weigh(code, clues, variants);

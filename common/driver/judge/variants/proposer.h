@@ -70,11 +70,19 @@ bool operator_operands(const Code *code, int at, int *left, int *right);
 
 // expressions.c: another operator, operand, number or name at a token.
 void propose_expressions(const Proposer *proposer, int at);
+// A number or an operator of what a constant of all of kernel.cu starts from.
+void propose_literals(const Proposer *proposer, int at);
+// declared.c: other values of the constants that are declared outside of functions, for those that use them.
+void propose_declared_values(const Proposer *proposer, const bool functions[]);
 // members.c: other parts of structs, functions and factors of floats.
 void propose_members_and_calls(const Proposer *proposer, int function);
 // terms.c: terms and factors that the whole numbers of a function lack.
 void propose_terms_at(const Proposer *proposer, int at);
 void propose_terms(const Proposer *proposer, int function);
+// guards.c: parts that conditions lack, and bounds that come from the index of an access.
+void propose_guards(const Proposer *proposer, int function);
+// sisters.c: factors and addends that other expressions of the function have.
+void propose_sisters(const Proposer *proposer, int function);
 // conditions.c: other conditions, and statements that are under one.
 void propose_conditions(const Proposer *proposer, int function);
 // calls.c: arguments in another order, and additions that are atomic.

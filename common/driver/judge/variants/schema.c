@@ -23,9 +23,13 @@ typedef struct {
     bool failed;
 } Writer;
 
+static bool inserts(const SourceEdit *edit) {
+    return edit->form == EDIT_BEFORE || edit->form == EDIT_DECLARATION;
+}
+
 int source_edits_compare(const SourceEdit *a, const SourceEdit *b) {
     if (a->from != b->from) return a->from < b->from ? -1 : 1;
-    const bool a_inserts = a->form == EDIT_BEFORE, b_inserts = b->form == EDIT_BEFORE;
+    const bool a_inserts = inserts(a), b_inserts = inserts(b);
     if (a_inserts != b_inserts) return a_inserts ? -1 : 1;
     if (a->to != b->to) return a->to > b->to ? -1 : 1;
     if (a->form != b->form) return a->form > b->form ? -1 : 1;
@@ -145,6 +149,14 @@ static void write_before(Writer *writer, int first, int last) {
     write_words(writer, "\n", -1);
 }
 
+static void write_declarations(Writer *writer, int first, int last) {
+    for (int e = first; e < last; e++) {
+        write_words(writer, "\n", writer->edits[e].variant);
+        write_words(writer, writer->edits[e].edit->text, writer->edits[e].variant);
+    }
+    write_words(writer, "\n", -1);
+}
+
 // The source from `from` to `to` with the edits [first, last), which are all in it.
 static void write_range(Writer *writer, int from, int to, int first, int last) {
     for (int e = first; e < last;) {
@@ -153,12 +165,13 @@ static void write_range(Writer *writer, int from, int to, int first, int last) {
         while (same < last && writer->edits[same].edit->from == edit->from &&
                writer->edits[same].edit->to == edit->to && writer->edits[same].edit->form == edit->form)
             same++;
-        for (behind = same;
-             behind < last && edit->form != EDIT_BEFORE && writer->edits[behind].edit->from < edit->to;)
+        for (behind = same; behind < last && !inserts(edit) && writer->edits[behind].edit->from < edit->to;)
             behind++;
         write_source_bytes(writer, from, edit->from);
         if (writer->edits[e].variant == ALWAYS)
             write_words(writer, edit->text, -1);
+        else if (edit->form == EDIT_DECLARATION)
+            write_declarations(writer, e, same);
         else if (edit->form == EDIT_EXPRESSION)
             write_expression(writer, e, same, behind);
         else if (edit->form == EDIT_STATEMENT)

@@ -129,6 +129,20 @@ static void propose_for_starts(const Proposer *proposer, int function) {
 
 // ---- Factors ---------------------------------------------------------------------------------------------
 
+// The elements that a number of groups stands for: `16 * groups` of `groups = n / 16`.
+static void propose_whole_of(const Proposer *proposer, const Variable *variable, int at) {
+    const Code *code = proposer->code;
+    const int sign = quotient_of(code, variable);
+    if (sign < 0 || !token_is(&code->tokens, sign, "/")) return;
+    char *by = proposer_text(proposer, sign + 1, sign + 1, 0, 0, NULL), name[64], words[160];
+    variable_name_text(proposer, variable, name, sizeof name);
+    if (by) {
+        snprintf(words, sizeof words, "%.60s * %s", by, name);
+        proposer_replace(proposer, CHANGE_EXPRESSION, LIKELY, at, at, words);
+    }
+    free(by);
+}
+
 // The number of a thread or a block, or a whole variable, with a factor that it may lack.
 static void propose_factors(const Proposer *proposer, int at) {
     static const char *const of_blocks[] = {"blockIdx.x * blockDim.x", "blockIdx.x * (blockDim.x / 32)",
@@ -157,6 +171,7 @@ static void propose_factors(const Proposer *proposer, int at) {
     if (!variable || !type_is_whole(variable->type) || variable->dimensions > 0 ||
         variable_is_assigned(code, at) || token_is_one_of(tokens, at + 1, "* / %"))
         return;
+    propose_whole_of(proposer, variable, at);
     static const char *const forms[] = {"%s * blockDim.x", "(%s / 4)", "%s * 4", "%s * 32", "(%s / 32)"};
     char name[64], words[96];
     variable_name_text(proposer, variable, name, sizeof name);
@@ -226,10 +241,34 @@ static void propose_distances(const Proposer *proposer, int plus) {
     }
 }
 
+// The last place of an array of a fixed size, and of two places the other one.
+static void propose_other_places(const Proposer *proposer, int open) {
+    const Code *code = proposer->code;
+    const Tokens *tokens = &code->tokens;
+    const Variable *index = code_variable(code, open + 1);
+    if (!index || !type_is_whole(index->type)) return;
+    char name[64], words[96];
+    variable_name_text(proposer, index, name, sizeof name);
+    for (int i = 0; i < tokens->count; i++) {
+        if (!tokens_are_same(tokens, i, open - 1) || !token_is(tokens, i + 1, "[") ||
+            tokens->all[i + 1].partner != i + 3 || tokens->all[i + 2].kind != TOKEN_INTEGER)
+            continue;
+        const long size = strtol(tokens->source + tokens->all[i + 2].from, NULL, 0);
+        if (code->is_open[i + 2]) continue; // an access
+        snprintf(words, sizeof words, "%ld", size - 1);
+        if (size > 1) proposer_replace(proposer, CHANGE_EXPRESSION, USUAL, open + 1, open + 1, words);
+        snprintf(words, sizeof words, "1 - %s", name);
+        if (size == 2) proposer_replace(proposer, CHANGE_EXPRESSION, LIKELY, open + 1, open + 1, words);
+        return;
+    }
+}
+
 void propose_terms_at(const Proposer *proposer, int at) {
     const Token *token = &proposer->code->tokens.all[at];
     if (token_is(&proposer->code->tokens, at, "[") && token->partner > at + 1)
         propose_for_number(proposer, at + 1, token->partner - 1, true);
+    if (token_is(&proposer->code->tokens, at, "[") && token->partner == at + 2)
+        propose_other_places(proposer, at);
     if (token->kind == TOKEN_NAME) propose_factors(proposer, at);
     propose_distances(proposer, at);
 }

@@ -9,6 +9,7 @@ typedef enum {
     EDIT_EXPRESSION, // an expression in place of another of its type
     EDIT_STATEMENT,  // statements in place of others
     EDIT_BEFORE,     // statements before a place
+    EDIT_DECLARATION // a declaration before another one, outside of functions
 } EditForm;
 
 // In bytes of the source: [from, to) becomes `text`.
