@@ -236,6 +236,11 @@ __global__ void guards(const float *in, float *out, float *tree, int n, int rows
     out[row * 32 + k] = corner<3>(in, k - 3, left) + slots[now] + DOT.bytes;
     out[blockIdx.x * 32] = total;
     if (k < left) out[k * STEP] = more;
+    float mine = slots[k];
+    float4 four = ((const float4 *)in)[k + 2];
+    unsigned past = 4 - head;
+    for (int y = 0; y < n; y += 1) out[y] = expf(in[y]) * (four.x + four.x) + mine * 0.25f + in[y + 2 * left];
+    if (now + k < n) out[past] = in[now * n + k];
 }
 """
 
@@ -270,6 +275,15 @@ __global__ void guards(const float *in, float *out, float *tree, int n, int rows
         "0xff instead of 0x7f in line 24",
         "left - 3 instead of left in line 26",
         "blockIdx.x * blockDim.x instead of blockIdx.x * 32 in line 27",
+        "k < blockDim.x / 32 ? slots[k] : 0 instead of slots[k] in line 29",
+        "slots[0] instead of total in line 27",
+        "k + 2 * left instead of k + 2 in line 30",
+        "(4 - head) % 4 instead of 4 - head in line 31",
+        "blockDim.y instead of 1 in line 32",
+        "in[y] - sum instead of in[y] in line 32",
+        "four.x + four.w instead of four.x + four.x in line 32",
+        "0.125f instead of 0.25f in line 32",
+        "now * n + (now + k) instead of now * n + k in line 33",
     ],
 )
 def test_what_guards_an_access_and_what_others_say(probe: Path, tmp_path: Path, words: str) -> None:

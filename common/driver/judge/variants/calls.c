@@ -125,6 +125,50 @@ static void propose_like(const Proposer *proposer, const Argument *one, const Ar
     free(rest);
 }
 
+// The power of a difference: `expf(x[i])` lacks what is subtracted.
+static void propose_differences(const Proposer *proposer, int name, const Argument *argument) {
+    enum { MOST = 4 };
+    const Code *code = proposer->code;
+    if (!token_is_one_of(&code->tokens, name, "expf __expf exp")) return;
+    char *was = proposer_text(proposer, argument->first, argument->last, 0, 0, NULL), with[64], now[160];
+    for (int v = code->variable_count - 1, tried = 0; was && v >= 0 && tried < MOST; v--) {
+        const Variable *term = &code->variables[v];
+        if (argument->first < term->from || argument->first >= term->to || term->dimensions > 0 ||
+            strcmp(term->type, "float") != 0)
+            continue;
+        variable_name_text(proposer, term, with, sizeof with);
+        snprintf(now, sizeof now, "%.80s - %s", was, with);
+        proposer_replace(proposer, CHANGE_EXPRESSION, LIKELY, argument->first, argument->last, now);
+        tried++;
+    }
+    free(was);
+}
+
+// What an atomic adds to a place is at the same place of another array, in place of 1.
+static void propose_elements(const Proposer *proposer, int name, const Argument *place,
+                             const Argument *value) {
+    const Code *code = proposer->code;
+    const Tokens *tokens = &code->tokens;
+    if (!token_is(tokens, name, "atomicAdd") || value->first != value->last ||
+        tokens->all[value->first].kind != TOKEN_INTEGER || !token_is(tokens, place->last, "]"))
+        return;
+    char *index = proposer_text(proposer, tokens->all[place->last].partner, place->last, 0, 0, NULL),
+         array[64], now[160];
+    for (int v = 0; index && v < code->variable_count; v++) {
+        const Variable *other = &code->variables[v];
+        char type[48];
+        variable_element_type(other, type);
+        if (value->first < other->from || value->first >= other->to || !type_is_whole(type) ||
+            (other->dimensions != 1 && !strchr(other->type, '*')) ||
+            tokens_are_same(tokens, other->name, place->first + 1))
+            continue;
+        variable_name_text(proposer, other, array, sizeof array);
+        snprintf(now, sizeof now, "%s%.80s", array, index);
+        proposer_replace(proposer, CHANGE_EXPRESSION, USUAL, value->first, value->last, now);
+    }
+    free(index);
+}
+
 // A sum that a function of kernel.cu is given lacks a float that is known there.
 static void propose_sums(const Proposer *proposer, int name, const Argument *argument) {
     enum { MOST = 4 };
@@ -165,6 +209,8 @@ static void propose_arguments(const Proposer *proposer, int name) {
         for (int b = 0; b < count; b++)
             if (a != b) propose_like(proposer, &arguments[a], &arguments[b]);
     for (int a = 0; a < count; a++) propose_sums(proposer, name, &arguments[a]);
+    for (int a = 0; a < count; a++) propose_differences(proposer, name, &arguments[a]);
+    if (count == 2) propose_elements(proposer, name, &arguments[0], &arguments[1]);
     for (int a = 0; a < count; a++)
         for (int b = a + 1; b < count; b++)
             if (may_be_exchanged(proposer, name, &arguments[a], &arguments[b]))

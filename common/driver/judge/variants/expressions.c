@@ -315,6 +315,15 @@ static void propose_floats(const Proposer *proposer, int at) {
     const bool is_float = proposer->code->tokens.source[token->to - 1] == 'f';
     static const char *const floats[] = {"0.0f", "1.0f", "-INFINITY", "INFINITY", "-1.0f", "0.5f", "2.0f"};
     static const char *const doubles[] = {"0.0", "1.0", "-INFINITY", "INFINITY", "-1.0", "0.5", "2.0"};
+    char *end, words[32];
+    const double number = strtod(proposer->code->tokens.source + token->from, &end);
+    for (int by = 0; by < 2 && number != 0; by++) {
+        snprintf(words, sizeof words, "%.9g", by ? 2 * number : number / 2);
+        const size_t used = strlen(words);
+        snprintf(words + used, sizeof words - used, "%s%s", strpbrk(words, ".e") ? "" : ".0",
+                 is_float ? "f" : "");
+        proposer_replace(proposer, CHANGE_START, LIKELY, at, at, words);
+    }
     for (int f = 0; f < 7; f++) {
         const char *other = is_float ? floats[f] : doubles[f];
         if (strncmp(other, proposer->code->tokens.source + token->from, (size_t)(token->to - token->from)) ==
@@ -442,11 +451,12 @@ static void propose_parameters(const Proposer *proposer, int at) {
     for (int v = 0; v < code->variable_count; v++) {
         const Variable *given = &code->variables[v];
         char name[64];
+        const bool is_parameter = given->name < code->functions[given->function].first;
         if (at < given->from || at >= given->to || !type_is_whole(given->type) || given->dimensions > 0 ||
-            given->name > code->functions[given->function].first)
+            !(is_parameter || given->is_const))
             continue;
         variable_name_text(proposer, given, name, sizeof name);
-        proposer_replace(proposer, CHANGE_NAME, LIKELY, at, at + 2, name);
+        proposer_replace(proposer, CHANGE_NAME, is_parameter ? LIKELY : USUAL, at, at + 2, name);
     }
 }
 

@@ -222,6 +222,19 @@ static void propose_value_of_one(const Proposer *proposer, const Statement *stat
         return;
     char name[64], words[160];
     variable_name_text(proposer, value, name, sizeof name);
+    for (int v = 0; v < code->variable_count; v++) {
+        const Variable *array = &code->variables[v];
+        char type[48];
+        variable_element_type(array, type);
+        if (first < array->from || first >= array->to || strcmp(type, value->type) != 0 ||
+            (array->dimensions != 1 &&
+             !(array->dimensions == 0 && strchr(array->type, '*') && !array->is_const)))
+            continue;
+        variable_name_text(proposer, array, name, sizeof name);
+        snprintf(words, sizeof words, "%s[0]", name);
+        proposer_replace(proposer, CHANGE_EXPRESSION, USUAL, first, last, words);
+    }
+    variable_name_text(proposer, value, name, sizeof name);
     for (size_t o = 0; o < sizeof ones / sizeof ones[0]; o++) {
         snprintf(words, sizeof words, "%s ? %s : 0", ones[o], name);
         proposer_replace(proposer, CHANGE_EXPRESSION, type_is_whole(value->type) ? RARE : USUAL, first, last,
@@ -230,6 +243,28 @@ static void propose_value_of_one(const Proposer *proposer, const Statement *stat
 }
 
 // ---- An access without a condition ------------------------------------------------------------------------
+
+// There are as many slots as warps, or as a number that the function has.
+static void propose_slots(const Proposer *proposer, int index, int first, int last, const char *was) {
+    enum { MOST = 4 };
+    const Code *code = proposer->code;
+    const Variable *place = code_variable(code, index);
+    if (!place || !type_is_whole(place->type)) return;
+    char name[64], most[64], words[256];
+    variable_name_text(proposer, place, name, sizeof name);
+    snprintf(words, sizeof words, "%s < blockDim.x / 32 ? %.100s : 0", name, was);
+    proposer_replace(proposer, CHANGE_EXPRESSION, USUAL, first, last, words);
+    for (int v = code->variable_count - 1, tried = 0; v >= 0 && tried < MOST; v--) {
+        const Variable *slots = &code->variables[v];
+        if (slots == place || first < slots->from || first >= slots->to || !type_is_whole(slots->type) ||
+            slots->dimensions > 0)
+            continue;
+        variable_name_text(proposer, slots, most, sizeof most);
+        snprintf(words, sizeof words, "%s < %s ? %.100s : 0", name, most, was);
+        proposer_replace(proposer, CHANGE_EXPRESSION, USUAL, first, last, words);
+        tried++;
+    }
+}
 
 // A number that a statement takes from an array, and 0 in its place where there is none.
 static void propose_guarded_value(const Proposer *proposer, const Guards *guards,
@@ -241,10 +276,12 @@ static void propose_guarded_value(const Proposer *proposer, const Guards *guards
     const int open = tokens->all[last].partner;
     const Variable *array = open == first + 1 ? code_variable(code, first) : NULL;
     char type[48];
-    if (!array || !strchr(array->type, '*')) return;
+    if (!array || (!strchr(array->type, '*') && array->dimensions != 1)) return;
     variable_element_type(array, type);
     if (!type_is_whole(type) && strcmp(type, "float") != 0 && strcmp(type, "double") != 0) return;
     char *was = proposer_text(proposer, first, last, 0, 0, NULL);
+    if (was && last == open + 2 && array->dimensions == 1)
+        propose_slots(proposer, open + 1, first, last, was);
     const int count = find_parts(code, guards, first, last, parts);
     for (int p = 0; was && p < count; p++) {
         char *part =

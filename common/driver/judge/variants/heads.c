@@ -123,10 +123,29 @@ static long distance_of(const Proposer *proposer, int at, int right, int *last) 
     return size > 0 && by % size == 0 ? by / size : 0;
 }
 
+// How far it is to the next boundary is 0, and not a whole group, for what is at one.
+static void propose_no_whole_group(const Proposer *proposer, int at) {
+    const Code *code = proposer->code;
+    int left, right;
+    if (!token_is(&code->tokens, at, "-") || code->tokens.all[at - 1].kind != TOKEN_INTEGER ||
+        !operator_operands(code, at, &left, &right) || left != at - 1 ||
+        token_is(&code->tokens, right + 2, "%"))
+        return;
+    const long group = strtol(code->tokens.source + code->tokens.all[left].from, NULL, 0);
+    if (group < 2 || group > 16) return;
+    char *distance = proposer_text(proposer, left, right, 0, 0, NULL);
+    Text now = {0};
+    if (distance) text_printf(&now, "(%s) %% %ld", distance, group);
+    if (distance) proposer_replace(proposer, CHANGE_EXPRESSION, LIKELY, left, right, text_chars(&now));
+    text_free(&now);
+    free(distance);
+}
+
 // How far it is to the next boundary, in place of how far the last one is behind.
 void propose_heads_at(const Proposer *proposer, int at) {
     enum { MOST = 16 }; // elements of the widest access
     int left, right, last;
+    propose_no_whole_group(proposer, at);
     if (!token_is_one_of(&proposer->code->tokens, at, "% &") ||
         !operator_operands(proposer->code, at, &left, &right) ||
         token_is(&proposer->code->tokens, left - 1, "-"))

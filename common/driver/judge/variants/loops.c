@@ -210,6 +210,8 @@ static void propose_size_as_end(const Proposer *proposer, const Statement *loop)
     free(end);
 }
 
+static const char *const usual_steps[] = {"32", "blockDim.x", "blockDim.y"};
+
 // How far a loop moves in a round.
 static void propose_steps(const Proposer *proposer, const Statement *loop) {
     const Code *code = proposer->code;
@@ -232,6 +234,10 @@ static void propose_steps(const Proposer *proposer, const Statement *loop) {
         if (one) proposer_replace(proposer, CHANGE_EXPRESSION, LIKELY, left, right, one);
         free(one);
     }
+    if (token_is_one_of(tokens, at + 2, "+= -=") && close == at + 4 &&
+        tokens->all[at + 3].kind == TOKEN_INTEGER)
+        for (size_t s = 0; s < sizeof usual_steps / sizeof usual_steps[0]; s++)
+            proposer_replace(proposer, CHANGE_EXPRESSION, USUAL, at + 3, at + 3, usual_steps[s]);
     if (token_is(tokens, at + 2, "+=")) propose_longer_steps(proposer, loop, at + 3, close - 1);
     const bool is_one = close - at == 3 && token_is_one_of(tokens, close - 1, "++ --");
     const bool is_before = close - at == 3 && token_is_one_of(tokens, at + 1, "++ --");

@@ -32,6 +32,37 @@ static void propose_names(const Proposer *proposer, Names *names, int at, int la
     free(was);
 }
 
+// Another of the numbers of a float4, whose type says how many it has.
+static void propose_letters(const Proposer *proposer, const Variable *variable, int at) {
+    static const char *const letters[] = {"x", "y", "z", "w"};
+    const size_t length = strlen(variable->type);
+    const int size = length > 0 && variable->dimensions == 0 ? variable->type[length - 1] - '0' : 0;
+    for (int l = 0; l < size && size <= 4; l++)
+        if (!token_is(&proposer->code->tokens, at, letters[l]))
+            proposer_replace(proposer, CHANGE_NAME, USUAL, at, at, letters[l]);
+}
+
+// The larger one of the same part of two arguments of a function.
+static void propose_larger(const Proposer *proposer, const Variable *variable, const Function *function,
+                           int at) {
+    const Code *code = proposer->code;
+    if (variable->name > function->first || variable_is_assigned(code, at)) return;
+    char *one = proposer_text(proposer, at - 2, at, 0, 0, NULL),
+         *part = proposer_text(proposer, at, at, 0, 0, NULL);
+    for (int v = 0; one && part && v < code->variable_count; v++) {
+        const Variable *other = &code->variables[v];
+        char name[64], both[256];
+        if (other == variable || other->name > function->first || at < other->from || at >= other->to ||
+            strcmp(other->type, variable->type) != 0)
+            continue;
+        variable_name_text(proposer, other, name, sizeof name);
+        snprintf(both, sizeof both, "fmaxf(%.60s, %s.%.60s)", one, name, part);
+        proposer_replace(proposer, CHANGE_EXPRESSION, USUAL, at - 2, at, both);
+    }
+    free(one);
+    free(part);
+}
+
 // A part that other variables of this type have too: the function says it.
 static void propose_members(const Proposer *proposer, int at) {
     const Code *code = proposer->code;
@@ -40,6 +71,8 @@ static void propose_members(const Proposer *proposer, int at) {
     if (!token_is(&code->tokens, at - 1, ".") || !variable || token_is_one_of(&code->tokens, at + 1, "( ["))
         return;
     const Function *function = &code->functions[variable->function];
+    propose_letters(proposer, variable, at);
+    propose_larger(proposer, variable, function, at);
     for (int i = function->first; i < function->last; i++) {
         const Variable *other = token_is(&code->tokens, i - 1, ".") ? code_variable(code, i - 2) : NULL;
         if (other && strcmp(other->type, variable->type) == 0 &&

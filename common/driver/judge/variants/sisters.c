@@ -67,6 +67,72 @@ static void propose_factors_of(const Proposer *proposer, const Function *functio
     }
 }
 
+// `2 * threads` for 2, which is added to an index.
+static void propose_factors_of_number(const Proposer *proposer, const Function *function, int at) {
+    enum { MOST = 2 };
+    const Code *code = proposer->code;
+    const Tokens *tokens = &code->tokens;
+    if (tokens->all[at].kind != TOKEN_INTEGER || !token_is(tokens, at - 1, "+") ||
+        token_is_one_of(tokens, at + 1, "* / %"))
+        return;
+    int factors[MOST], count = 0;
+    for (int times = function->first; times < function->last && count < MOST; times++) {
+        const int factor = times + 1;
+        if (!is_product(code, times) || tokens->all[times - 1].kind != TOKEN_INTEGER ||
+            !is_whole(code, factor) || !are_known(code, factor, factor, at))
+            continue;
+        bool is_known = false;
+        for (int f = 0; f < count; f++) is_known |= tokens_are_same(tokens, factors[f], factor);
+        if (is_known) continue;
+        factors[count++] = factor;
+        char *number = proposer_text(proposer, at, at, 0, 0, NULL),
+             *by = proposer_text(proposer, factor, factor, 0, 0, NULL);
+        Text now = {0};
+        if (number && by) text_printf(&now, "%s * %s", number, by);
+        if (number && by) proposer_replace(proposer, CHANGE_EXPRESSION, LIKELY, at, at, text_chars(&now));
+        text_free(&now);
+        free(number);
+        free(by);
+    }
+}
+
+static bool is_in_index(const Code *code, const Function *function, int at) {
+    const Tokens *tokens = &code->tokens;
+    while (at > function->first && !token_is_one_of(tokens, at, "[ ; { }")) {
+        const int partner = tokens->all[at].partner;
+        at = partner >= 0 && partner < at ? partner - 1 : at - 1;
+    }
+    return token_is(tokens, at, "[");
+}
+
+// `(step + y)` for y in an index, as a condition has it.
+static void propose_sums_of(const Proposer *proposer, const Function *function, int at) {
+    enum { MOST = 2 };
+    const Code *code = proposer->code;
+    const Tokens *tokens = &code->tokens;
+    int sums[MOST], count = 0;
+    if (!is_whole(code, at) || !is_simple(code, at) || variable_is_assigned(code, at) ||
+        !is_in_index(code, function, at))
+        return;
+    for (int plus = function->first; plus < function->last && count < MOST; plus++) {
+        if (!token_is(tokens, plus, "+") || !tokens_are_same(tokens, plus + 1, at) || plus + 1 == at ||
+            !is_simple(code, plus - 1) || !is_simple(code, plus + 1) || !is_whole(code, plus - 1) ||
+            !token_is_one_of(tokens, plus + 2, "< <=") || !are_known(code, plus - 1, plus - 1, at) ||
+            tokens_are_same(tokens, plus - 1, at - 2))
+            continue;
+        bool is_known = false;
+        for (int s = 0; s < count; s++) is_known |= tokens_are_same(tokens, sums[s], plus - 1);
+        if (is_known) continue;
+        sums[count++] = plus - 1;
+        char *sum = proposer_text(proposer, plus - 1, plus + 1, 0, 0, NULL);
+        Text now = {0};
+        if (sum) text_printf(&now, "(%s)", sum);
+        if (sum) proposer_replace(proposer, CHANGE_EXPRESSION, LIKELY, at, at, text_chars(&now));
+        text_free(&now);
+        free(sum);
+    }
+}
+
 // ---- Addends ----------------------------------------------------------------------------------------------
 
 enum { ADDENDS = 6 };
@@ -134,6 +200,8 @@ void propose_sisters(const Proposer *proposer, int which) {
         int left, right;
         if (!code->is_open[at]) continue;
         propose_factors_of(proposer, function, at);
+        propose_factors_of_number(proposer, function, at);
+        propose_sums_of(proposer, function, at);
         if (token_is_one_of(&code->tokens, at, "< >=") && operator_operands(code, at, &left, &right) &&
             left == at - 1 && is_whole(code, left))
             propose_addends(proposer, &addends, LIKELY, left, left);

@@ -164,6 +164,9 @@ static void propose_factors(const Proposer *proposer, int at) {
             snprintf(words, sizeof words, "%s * %s.x", proposer->named.all[n].name,
                      is_block ? "blockIdx" : "threadIdx");
             proposer_replace(proposer, CHANGE_EXPRESSION, USUAL, at, at + 2, words);
+            snprintf(words, sizeof words, "%s.x %% %s", is_block ? "blockIdx" : "threadIdx",
+                     proposer->named.all[n].name);
+            proposer_replace(proposer, CHANGE_EXPRESSION, USUAL, at, at + 2, words);
         }
         return;
     }
