@@ -46,7 +46,8 @@ struct VariantSearch {
     Image image;
     VariantLines lines; // of its text
     int survivors[MOST_SURVIVORS], survivor_count;
-    pid_t compiler; // beside; 0: none
+    uint64_t steps[MOST_SURVIVORS]; // of the first case that each was screened with, in their order
+    pid_t compiler;                 // beside; 0: none
     char source[PATH_MAX];
 };
 
@@ -347,7 +348,8 @@ static int choose_cases(VariantSearch *of, Worker *worker, Case cases[SCREENING]
 }
 
 // Whether those cases pass with a variant; a lost runner is stopped.
-static bool survives(VariantSearch *of, Worker *worker, int which, const Case cases[], int count) {
+static bool survives(VariantSearch *of, Worker *worker, int which, const Case cases[], int count,
+                     uint64_t *steps) {
     Search *search = &of->search;
     const Change change = change_of(of, which), *one[] = {&change};
     for (int c = 0; c < count; c++) {
@@ -355,6 +357,7 @@ static bool survives(VariantSearch *of, Worker *worker, int which, const Case ca
         const bool was_run = task_ptx_run(&search->ptx, worker, &cases[c], one, 1, PATIENCE,
                                           search->is_of_the_end, NULL, &report);
         if (was_run) search->work -= judge_work_of(&report);
+        if (c == 0) *steps = report.steps;
         // A finding stopped the case without a change: what it takes to its end is not known.
         if (was_run && c > 0 && report.verdict == VERDICT_TIMEOUT && search->shown->has_finding) break;
         if (!was_run || report.verdict != VERDICT_PASS) return false;
@@ -382,8 +385,10 @@ static void screen(VariantSearch *of) {
             is_started = task_ptx_start(&search->ptx, NULL, 0, &text, &worker);
             if (!is_started) break;
         }
-        if (survives(of, &worker, order[i], cases, case_count))
-            of->survivors[of->survivor_count++] = order[i];
+        uint64_t steps = 0;
+        if (!survives(of, &worker, order[i], cases, case_count, &steps)) continue;
+        of->steps[of->survivor_count] = steps;
+        of->survivors[of->survivor_count++] = order[i];
     }
     if (is_started) runner_stop(worker.runner);
     search->ptx.most_steps = 0;
@@ -447,13 +452,16 @@ static bool comes_before(const VariantSearch *of, const Variant *a, const Varian
 static void sort_survivors(VariantSearch *of) {
     for (int s = 1; s < of->survivor_count; s++) {
         const int one = of->survivors[s];
+        const uint64_t steps = of->steps[s];
         int at = s;
         for (; at > 0; at--) {
             const int other = of->survivors[at - 1];
             if (!comes_before(of, &of->variants.all[one], &of->variants.all[other])) break;
             of->survivors[at] = other;
+            of->steps[at] = of->steps[at - 1];
         }
         of->survivors[at] = one;
+        of->steps[at] = steps;
     }
 }
 
@@ -462,6 +470,7 @@ static bool choose(VariantSearch *of) {
     Search *search = &of->search;
     Repair *repair = &search->ptx.judge->judgement->repair;
     const Variant *found = NULL;
+    uint64_t steps = 0; // of it
     search->work = work_to_choose;
     sort_survivors(of);
     for (int s = 0; s < of->survivor_count; s++) {
@@ -469,6 +478,8 @@ static bool choose(VariantSearch *of) {
         // A last resort, such as another function, is not a rival of what is likely.
         if (found && (is_same_mistake(of, found, variant) || (variant->rank == LAST && found->rank < LAST)))
             continue;
+        // Nor is one after which work is done again that another does once.
+        if (found && of->steps[s] > steps + steps / 2) continue;
         // What cannot be tried any more may repair it too, unless it is less likely.
         if (found && search->work <= 0 && variant->rank > found->rank) continue;
         if (search->work <= 0 || (repairs(of, of->survivors[s]) && found)) {
@@ -478,6 +489,7 @@ static bool choose(VariantSearch *of) {
         if (found || repair->change_count == 0) continue;
         search->work -= work_of_choice;
         found = variant;
+        steps = of->steps[s];
     }
     return found != NULL;
 }

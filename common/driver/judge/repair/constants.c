@@ -56,7 +56,10 @@ static int list_said(const Constants *constants, const char *line, Said said[SAI
             char *end;
             value = strtol(at, &end, 0);
             const bool is_float = *end == '.' || (at > line && at[-1] == '.');
-            if (!is_float && end <= at + length) add_said(said, &count, value, at, (int)(end - at));
+            const bool is_of_template =
+                at > line && at[-1] == '<' && *end == '>'; // its body has it in many lines
+            if (!is_float && !is_of_template && end <= at + length)
+                add_said(said, &count, value, at, (int)(end - at));
         } else if (named_number(&constants->named, at, length, &value)) {
             add_said(said, &count, value, at, length);
         }

@@ -191,6 +191,8 @@ static void propose_missing_parts(const Proposer *proposer, const Guards *guards
     const int count = find_parts(code, guards, first, last, parts);
     static const char *const usual[] = {"threadIdx.x == 0", "blockIdx.x == 0"};
     const bool is_branch = token_is(&code->tokens, first - 2, "if"); // propose_conditions() has these
+    bool is_of_thread = false;                                       // of the block, and not of the grid
+    for (int i = first; i <= last; i++) is_of_thread |= token_is(&code->tokens, i, "threadIdx");
     for (int p = 0; p < count; p++) {
         const int begin = guards->part_first[parts[p]], end = guards->part_last[parts[p]];
         char *part = proposer_text(proposer, begin, end, 0, 0, NULL);
@@ -203,7 +205,7 @@ static void propose_missing_parts(const Proposer *proposer, const Guards *guards
             propose_renamed_part(proposer, first, last, guards->part_first[p], guards->part_last[p], last + 1,
                                  decided_end(code, last));
     for (size_t u = 0; u < sizeof usual / sizeof usual[0] && !is_branch; u++)
-        ask_besides(proposer, USUAL, first, last, usual[u]);
+        ask_besides(proposer, u > 0 && is_of_thread ? LIKELY : USUAL, first, last, usual[u]);
     propose_same_of_another(proposer, first, last);
 }
 

@@ -185,6 +185,25 @@ static void propose_longer_steps(const Proposer *proposer, const Statement *loop
     free(step);
 }
 
+// A constant of the condition, in place of another one in the step: a round takes what the condition asks
+// for.
+static void propose_constant_of_condition(const Proposer *proposer, const Statement *loop,
+                                          const int parts[2]) {
+    const Code *code = proposer->code;
+    const int close = code->tokens.all[loop->first + 1].partner;
+    for (int i = parts[0] + 1; i < parts[1]; i++) {
+        const Variable *asked = code_variable(code, i);
+        char name[64];
+        if (!asked || !asked->is_const || !type_is_whole(asked->type) || asked->dimensions > 0) continue;
+        variable_name_text(proposer, asked, name, sizeof name);
+        for (int k = parts[1] + 3; k < close; k++) {
+            const Variable *other = code_variable(code, k);
+            if (other && other != asked && other->is_const && type_is_whole(other->type))
+                proposer_replace(proposer, CHANGE_NAME, LIKELY, k, k, name);
+        }
+    }
+}
+
 // The size of an array, in place of the end of a loop that counts its elements.
 static void propose_size_as_end(const Proposer *proposer, const Statement *loop) {
     const Code *code = proposer->code;
@@ -226,6 +245,7 @@ static void propose_steps(const Proposer *proposer, const Statement *loop) {
         if (now) proposer_replace(proposer, assignments[a].kind, assignments[a].rank, at + 1, close - 1, now);
         free(now);
     }
+    propose_constant_of_condition(proposer, loop, parts);
     int factor = at + 3, left, right;
     while (factor < close && !token_is(tokens, factor, "*")) factor++;
     for (int side = 0; side < 2 && factor < close && operator_operands(code, factor, &left, &right); side++) {
