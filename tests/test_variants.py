@@ -222,25 +222,25 @@ __global__ void guards(const float *in, float *out, float *tree, int n, int rows
     __shared__ float two[2][64], slots[32];
     const int EACH = 4, STEP = 8;
     unsigned head = (4 - (size_t)in / 4 % 4) % 4;
-    int groups = (n - head) / 4, left = blockDim.x, half = (left + 1) / 2, now = 0, k = threadIdx.x;
+    int groups = (n - head) / 4, left = blockDim.x, half = (left + 1) / 2, turn = 0, k = threadIdx.x;
     long long row = ((long long)blockIdx.x << 16) + blockIdx.y;
     float sum = 0.0f, more = 1.0f;
     if (k < half) tree[k] += tree[k + half];
-    two[now][k] = k < rows ? in[k] : 0.0f;
-    two[1][k] = k + now < n ? in[groups] : 0.0f;
+    two[turn][k] = k < rows ? in[k] : 0.0f;
+    two[1][k] = k + turn < n ? in[groups] : 0.0f;
     more = in[k];
     bool is_wide = n % 4 == 0;
     for (int i = k; i < n; i += STEP) slots[k % EACH] += in[i + k * EACH];
     for (int d = 0; d < rows; d++) sum += two[0][d] * (is_wide ? 0x7f : 1);
     float total = sum;
-    out[row * 32 + k] = corner<3>(in, k - 3, left) + slots[now] + DOT.bytes;
+    out[row * 32 + k] = corner<3>(in, k - 3, left) + slots[turn] + DOT.bytes;
     out[blockIdx.x * 32] = total;
     if (k < left) out[k * STEP] = more;
     float mine = slots[k];
     float4 four = ((const float4 *)in)[k + 2];
     unsigned past = 4 - head;
     for (int y = 0; y < n; y += 1) out[y] = expf(in[y]) * (four.x + four.x) + mine * 0.25f + in[y + 2 * left];
-    if (now + k < n) out[past] = in[now * n + k];
+    if (turn + k < n) out[past] = in[turn * n + k];
 }
 """
 
@@ -260,18 +260,18 @@ __global__ void guards(const float *in, float *out, float *tree, int n, int rows
         "k + half < left instead of k < half in line 18",
         "k < left / 2 instead of k < half in line 18",
         # Parts of the conditions of similar accesses, and of other numbers.
-        "k < rows && k + now < n instead of k < rows in line 19",
+        "k < rows && k + turn < n instead of k < rows in line 19",
         "k < rows ? in[k] : 0 instead of in[k] in line 21",
         "n % 4 == 0 && rows % 4 == 0 instead of n % 4 == 0 in line 22",
-        "k + now < n && blockIdx.x == 0 instead of k + now < n in line 20",
+        "k + turn < n && blockIdx.x == 0 instead of k + turn < n in line 20",
         "threadIdx.x == 0 ? sum : 0 instead of sum in line 25",
         # What other expressions have.
         "EACH * STEP instead of STEP in line 23",
         "k * EACH < left instead of k < left in line 28",
         "k + half < left instead of k < left in line 28",
         "d < 64 instead of d < rows in line 24",
-        "1 - now instead of now in line 19",
-        "31 instead of now in line 26",
+        "1 - turn instead of turn in line 19",
+        "31 instead of turn in line 26",
         "0xff instead of 0x7f in line 24",
         "left - 3 instead of left in line 26",
         "blockIdx.x * blockDim.x instead of blockIdx.x * 32 in line 27",
@@ -283,7 +283,7 @@ __global__ void guards(const float *in, float *out, float *tree, int n, int rows
         "in[y] - sum instead of in[y] in line 32",
         "four.x + four.w instead of four.x + four.x in line 32",
         "0.125f instead of 0.25f in line 32",
-        "now * n + (now + k) instead of now * n + k in line 33",
+        "turn * n + (turn + k) instead of turn * n + k in line 33",
     ],
 )
 def test_what_guards_an_access_and_what_others_say(probe: Path, tmp_path: Path, words: str) -> None:
