@@ -524,8 +524,8 @@ static const char *proof_of(const Mistake *mistake, const Evidence *evidence) {
 // Whether the changes are another text, and none of a kind that says why, such as one more barrier.
 static bool is_only_text(const Repair *repair) {
     static const char kinds_with_a_cause[] =
-        "barrier|warp-barrier|moved-barrier|async-wait|fence|scope|volatile|store-first|full-mask|no-partner|"
-        "zero|zero-shared|zero-output|atomic|one-lane|one-thread|zero-product|guard|single-accesses|stay|"
+        "barrier|warp-barrier|moved-barrier|async-wait|fence|scope|volatile|store-first|one-load|full-mask|"
+        "no-partner|zero|zero-shared|zero-output|atomic|one-lane|one-thread|zero-product|guard|single-accesses|stay|"
         "unsigned|more-shared|more-blocks|wide";
     for (int c = 0; c < repair->change_count; c++)
         if (is_one_of(repair->changes[c].name, kinds_with_a_cause)) return false;

@@ -159,3 +159,47 @@ void propose_store_first(const Kernel *kernel) {
         change_insert(kernel->changes, change, early, "\tfence.acq_rel.gpu;");
     }
 }
+
+// ---- One word, loaded twice ------------------------------------------------------------------------------
+
+// A load of one value that other blocks may store between it and the next.
+static bool is_loaded_anew(const PtxInstruction *in) {
+    return is_access(in, "ld") && !opcode_has(in, "shared") && in->operand_count == 2 &&
+           in->operands[0][0] != '{' &&
+           (opcode_has(in, "volatile") || opcode_has(in, "relaxed") || opcode_has(in, "acquire"));
+}
+
+// The nearest load before `late` of the same word through the same register; -1: none, or the register may
+// hold another address by then.
+static int loaded_before(const Kernel *kernel, int late, const PtxInstruction *load) {
+    for (int at = late - 1; at >= kernel->first; at--) {
+        PtxInstruction in;
+        if (!ptx_instruction(&kernel->lines->lines[at], &in)) continue;
+        if (is_loaded_anew(&in) && strcmp(in.opcode, load->opcode) == 0 &&
+            strcmp(in.operands[1], load->operands[1]) == 0)
+            return at;
+        if (writes_for(&in, load)) return -1;
+    }
+    return -1;
+}
+
+// A thread takes what it has loaded instead of loading the word once more, which may have changed. Code that
+// is inlined several times is changed everywhere.
+void propose_one_load(const Kernel *kernel) {
+    const int first = kernel->changes->count;
+    for (int late = kernel->first; late < kernel->end && kernel->changes->count < first + MOST; late++) {
+        const PtxLine *line = &kernel->lines->lines[late];
+        PtxInstruction load, earlier;
+        if (!line->source || !ptx_instruction(line, &load) || !is_loaded_anew(&load)) continue;
+        const int early = loaded_before(kernel, late, &load);
+        if (early < 0 || !ptx_instruction(&kernel->lines->lines[early], &earlier)) continue;
+        const int there = kernel->lines->lines[early].source;
+        if (there == 0 || there == line->source) continue;
+        char words[sizeof(Change){0}.words];
+        snprintf(words, sizeof words, "what line %d has loaded instead of a second load in line %d", there,
+                 line->source);
+        Change *change = change_with(kernel, first, CHANGE_ONE_LOAD, line->source, words);
+        change_replace(kernel->changes, change, late, "\t%smov%s %s, %s;", load.predicate,
+                       strrchr(load.opcode, '.'), load.operands[0], earlier.operands[0]);
+    }
+}

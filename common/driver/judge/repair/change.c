@@ -15,6 +15,7 @@ static const char *const names[CHANGE_KINDS] = {
     [CHANGE_SCOPE] = "scope",
     [CHANGE_VOLATILE] = "volatile",
     [CHANGE_STORE_FIRST] = "store-first",
+    [CHANGE_ONE_LOAD] = "one-load",
     [CHANGE_FULL_MASK] = "full-mask",
     [CHANGE_NO_PARTNER] = "no-partner",
     [CHANGE_ZERO] = "zero",

@@ -13,6 +13,7 @@ typedef enum {
     CHANGE_SCOPE,         // memory operations and fences of the block are of the GPU
     CHANGE_VOLATILE,      // both lines of a race go through a pointer to volatile
     CHANGE_STORE_FIRST,   // a store before another one or an atomic, and a fence between them
+    CHANGE_ONE_LOAD,      // what one load of a word has found, in place of a second load of it
     CHANGE_FULL_MASK,     // the mask of a warp's function is that of all lanes
     CHANGE_NO_PARTNER,    // a lane that has no lane to read gets 0 from a shuffle
     CHANGE_ZERO,          // variables and registers start at 0

@@ -63,6 +63,7 @@ void propose_one_way(const Kernel *kernel);
 void propose_scopes(const Kernel *kernel);
 void propose_volatile(const Kernel *kernel);
 void propose_store_first(const Kernel *kernel);
+void propose_one_load(const Kernel *kernel);
 // memory.c: what memory and variables hold at first, how large arrays are, and what stores do.
 void propose_zero_registers(const Kernel *kernel);
 void propose_zero_output(const Kernel *kernel);

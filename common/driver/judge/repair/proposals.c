@@ -153,6 +153,7 @@ static void propose_for_small(const Kernel *kernel) {
         propose_zero_shared(kernel);
     }
     if (symptoms->is_of_order || is_between_blocks) {
+        propose_one_load(kernel);
         propose_scopes(kernel);
         propose_store_first(kernel);
         propose_volatile(kernel);
