@@ -1,5 +1,6 @@
 #include "driver/diagnose/case_facts.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "driver/plan/elements.h"
@@ -81,6 +82,36 @@ static Facts facts_of_all(const Cases *cases) {
     // With the same elements, every wrong kernel gives the same answer: only another size can separate them.
     if (answers < 3 || answer == 0 || !has_sizes) facts &= ~FACT_ONE_ANSWER;
     return facts;
+}
+
+// Whether counters of few bits explain every wrong histogram, and at least one of a count that is not a
+// multiple of what is lost: whole blocks of equal elements are lost by other mistakes, too.
+static Facts facts_of_counters(const Cases *cases) {
+    int bits = 0, failed = 0;
+    bool is_telling = false;
+    for (int i = 0; i < cases->judgement->case_count; i++) {
+        const CaseReport *report = &cases->judgement->cases[i];
+        const CheckReport *check = &report->check;
+        if (!is_of_task(cases, report) || report->verdict == VERDICT_PASS) continue;
+        if (check->counter_bits == 0 || (bits > 0 && check->counter_bits != bits)) return 0;
+        bits = check->counter_bits;
+        failed++;
+        is_telling |= fmod(check->expected, 1 << bits) != 0 && 2 * check->wrong < check->elements;
+    }
+    if (failed < 2 || !is_telling) return 0;
+    return bits == 8 ? FACT_COUNTERS_OF_8 : FACT_COUNTERS_OF_16;
+}
+
+// Whether the own element explains every wrong sum, and not only by NaN, which 0 times an infinity is, too.
+static Facts facts_of_own(const Cases *cases) {
+    bool is_telling = false;
+    for (int i = 0; i < cases->judgement->case_count; i++) {
+        const CaseReport *report = &cases->judgement->cases[i];
+        if (!is_of_task(cases, report) || report->verdict == VERDICT_PASS) continue;
+        if (!report->check.own_cancels) return 0;
+        is_telling |= report->check.outcome == CHECK_BUDGET;
+    }
+    return is_telling ? FACT_OWN_CANCELS : 0;
 }
 
 // Sums of whole numbers that are all off by the same number, or by one number for each block, warp or thread,
@@ -243,7 +274,8 @@ static bool only_in_head_is_wrong(const Cases *cases) {
 Facts facts_of_cases(const Chapter *of, const Judgement *judgement) {
     const CaseReport *first = &judgement->cases[judgement->first];
     const Cases cases = {.judgement = judgement, .first = first, .task = &of->tasks[first->settings.task]};
-    Facts facts = facts_of_all(&cases) | facts_of_sizes(&cases) | facts_of_offsets(&cases);
+    Facts facts = facts_of_all(&cases) | facts_of_sizes(&cases) | facts_of_offsets(&cases) |
+                  facts_of_counters(&cases) | facts_of_own(&cases);
     const bool is_at_start = first->has_finding && first->finding.object[0] && first->finding.index == 0;
     if (is_at_start && only_base_is_misaligned(&cases)) facts |= FACT_AT_START;
     if (head_is_past(&cases)) facts |= FACT_HEAD_IS_PAST;

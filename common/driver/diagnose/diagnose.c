@@ -154,6 +154,7 @@ static Facts facts_of_check(const Evidence *evidence) {
     }
     if (check->outcome != CHECK_NOT_WRITTEN) return facts;
     if (check->wrong == check->elements) facts |= FACT_ALL_UNWRITTEN;
+    if (check->row_for_each_block) facts |= FACT_ROW_FOR_EACH_BLOCK;
     const ShapeOfLaunch *launch = &first->shape.launches[0];
     if (!check->is_rest || check->index <= 0 || launch->blocks <= 0) return facts;
     const bool is_rows = evidence->of->tasks[evidence->task].expect == EXPECT_ROW_SUMS;
@@ -525,7 +526,8 @@ static const char *proof_of(const Mistake *mistake, const Evidence *evidence) {
 static bool is_only_text(const Repair *repair) {
     static const char kinds_with_a_cause[] =
         "barrier|warp-barrier|moved-barrier|async-wait|fence|scope|volatile|store-first|one-load|full-mask|"
-        "no-partner|zero|zero-shared|zero-output|atomic|one-lane|one-thread|zero-product|guard|single-accesses|stay|"
+        "no-partner|zero|zero-shared|zero-output|atomic|one-lane|one-thread|zero-product|guard|single-"
+        "accesses|stay|"
         "unsigned|more-shared|more-blocks|wide";
     for (int c = 0; c < repair->change_count; c++)
         if (is_one_of(repair->changes[c].name, kinds_with_a_cause)) return false;

@@ -163,6 +163,7 @@ static bool account_for(Judge *judge, int task, const Attempt *attempt, double s
     Accounting *out = &judgement->accounting;
     const bool is_known =
         goes_alike(&account, chosen) && clear_inputs(&account) && attempt->method(&account, out);
+    if (!is_known) *out = (Accounting){0}; // a part of what an attempt has found says nothing
     size_t length = strlen(out->words);
     if (is_known && length > 0 && account.one.misalignment > 0)
         snprintf(out->words + length, sizeof out->words - length,

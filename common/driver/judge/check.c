@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "driver/judge/missing_elements.h"
+#include "driver/judge/unwritten_rows.h"
 #include "driver/judge/wrong_bins.h"
 #include "driver/judge/wrong_rows.h"
 #include "driver/judge/wrong_scan.h"
@@ -90,6 +91,11 @@ static bool all_written(const CheckedCase *finished, int b, CheckReport *report)
     else if (missing < count && missing > 1 && last - first + 1 == missing)
         snprintf(report->why, sizeof report->why, "They are contiguous, from element %lld to element %lld.",
                  first, last);
+    const CaseSize *size = &finished->shape->size;
+    if (missing < count && count == size->rows * size->columns)
+        report->row_for_each_block =
+            explain_unwritten_rows(finished->shape, finished->after[b], buffer->type, report->why,
+                                   sizeof report->why) > 0;
     return false;
 }
 
@@ -368,6 +374,21 @@ static CheckOutcome compare_near(const Expected *expected, ElementType type, lon
     return outcome != CHECK_RIGHT ? outcome : *budget > 0 ? CHECK_BUDGET : CHECK_VALUE;
 }
 
+// Whether a wrong element of an exclusive scan is what adding its own element and subtracting it again leaves:
+// NaN if that is not finite, or else a sum that it took digits of.
+static bool own_explains(const CheckedCase *finished, long long i, double chain) {
+    const Task *task = finished->task;
+    const int in = task_input(task), out = task_output(task);
+    if (task->expect != EXPECT_SCAN || !task->is_exclusive || in < 0) return false;
+    const double own = element_get(finished->pristine[in], task->buffers[in].type, i);
+    const double got = element_get(finished->after[out], task->buffers[out].type, i);
+    const double expected = expected_value(finished->expected, i);
+    if (!isfinite(own) || isnan(got)) return !isfinite(own) && isnan(got);
+    const double magnitude = finished->expected->magnitudes ? finished->expected->magnitudes[i] : 0;
+    return fabs(got - expected) <= error_budget(task->buffers[out].type, chain + 2, magnitude + 2 * fabs(own),
+                                                expected);
+}
+
 // Every element against its own expectation, within a budget where there is one.
 static bool check_elements(const CheckedCase *finished, CheckReport *report) {
     const Task *task = finished->task;
@@ -404,6 +425,7 @@ static bool check_elements(const CheckedCase *finished, CheckReport *report) {
             report->off_by_one += are_neighbours(bits, rounded);
         }
         if (here == CHECK_RIGHT) continue;
+        report->own_cancels = (wrong == 0 || report->own_cancels) && own_explains(finished, i, chain);
         if (wrong++ == 0) {
             first = i;
             outcome = here;
@@ -424,10 +446,11 @@ static bool check_elements(const CheckedCase *finished, CheckReport *report) {
     if (!expected->magnitudes && !(expected->bounds && budget_there > 0))
         snprintf(report->what, sizeof report->what, "%s is %s; it should be %s", name, report->got_words,
                  report->expected_words);
-    if (task->expect == EXPECT_HISTOGRAM) // equal counts do not show where one belongs
+    if (task->expect == EXPECT_HISTOGRAM) { // equal counts do not show where one belongs
         explain_wrong_bins(expected, finished->after[out], buffer->type, finished->counts[in], report->why,
                            sizeof report->why);
-    else if (task->expect == EXPECT_SCAN) // sums of many elements are often equal by chance
+        report->counter_bits = wrong_bins_counter_bits(expected, finished->after[out], buffer->type);
+    } else if (task->expect == EXPECT_SCAN) // sums of many elements are often equal by chance
         explain_wrong_scan(expected, finished->after[out], buffer->type, finished->family, report->why,
                            sizeof report->why);
     else if (task->expect == EXPECT_ROWS)

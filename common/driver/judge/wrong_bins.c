@@ -1,5 +1,6 @@
 #include "driver/judge/wrong_bins.h"
 
+#include <math.h>
 #include <stdio.h>
 
 #include "driver/plan/elements.h"
@@ -47,4 +48,34 @@ void explain_wrong_bins(const Expected *expected, const void *bins, ElementType 
         snprintf(rule, sizeof rule, ": every bin is %.9g times its count", found.times);
     snprintf(why, bytes, "%s%s. All bins together count %s element%s of %s.", which, rule, sum,
              found.sum == 1 ? "" : "s", all);
+}
+
+// Whether all bins are what is left if `count` counters of `bits` bits share a word, those of bins that are
+// `stride` apart. With one of them, nothing is carried.
+static bool are_overflown(const Expected *expected, const void *bins, ElementType type, int bits, int count,
+                          int stride) {
+    const double full = (double)(1 << bits);
+    for (int word = 0; word < HISTOGRAM_BINS / count; word++) {
+        const int first = word / stride * stride * count + word % stride;
+        double carried = 0;
+        for (int k = 0; k < count; k++) {
+            const int v = first + k * stride;
+            const double times = (expected->values[v] + carried - element_get(bins, type, v)) / full;
+            if (times < 0 || times != floor(times)) return false;
+            if (count > 1) carried = times;
+        }
+    }
+    return true;
+}
+
+int wrong_bins_counter_bits(const Expected *expected, const void *bins, ElementType type) {
+    enum { WORD_BITS = 32 };
+    for (int bits = WORD_BITS / 2; bits >= WORD_BITS / 4; bits /= 2) {
+        const int count = WORD_BITS / bits;
+        if (are_overflown(expected, bins, type, bits, 1, 1) ||
+            are_overflown(expected, bins, type, bits, count, 1) ||
+            are_overflown(expected, bins, type, bits, count, HISTOGRAM_BINS / count))
+            return bits;
+    }
+    return 0;
 }

@@ -1,4 +1,5 @@
-// Two operands that are alike, of which one lacks a part of the other: `a.sum * f(a.top) + b.sum`.
+// Two operands that are alike, of which one lacks a part of the other: `a.sum * f(a.top) + b.sum`. Or the two
+// indices of an element: `tile[y + k][x ^ y]`.
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,9 +41,36 @@ static char *renamed_text(const Proposer *proposer, int first, int last, int was
     return text_take(&text);
 }
 
+// The sum of one index from `first` to `last`, for the variable that it begins with in the other one from
+// `other` to `end`.
+static void propose_index_for_its_begin(const Proposer *proposer, int first, int last, int other, int end) {
+    const Code *code = proposer->code;
+    if (!code_variable(code, first) || !token_is_one_of(&code->tokens, first + 1, "+ -")) return;
+    for (int i = other; i <= end; i++) {
+        const bool is_alone = !token_is_one_of(&code->tokens, i + 1, "+ - [ . ->");
+        if (!is_alone || code_variable(code, i) != code_variable(code, first)) continue;
+        char *sum = proposer_text(proposer, first, last, 0, 0, NULL);
+        Text now = {0};
+        text_printf(&now, "(%s)", sum ? sum : "");
+        if (sum) proposer_replace(proposer, CHANGE_EXPRESSION, LIKELY, i, i, text_chars(&now));
+        text_free(&now);
+        free(sum);
+    }
+}
+
+static void propose_alike_indices(const Proposer *proposer, int at) {
+    const Tokens *tokens = &proposer->code->tokens;
+    const int next = tokens->all[at].partner + 1;
+    if (!token_is(tokens, at, "[") || next <= at + 1 || !token_is(tokens, next, "[")) return;
+    const int end = tokens->all[next].partner - 1;
+    propose_index_for_its_begin(proposer, at + 1, next - 2, next + 1, end);
+    propose_index_for_its_begin(proposer, next + 1, end, at + 1, next - 2);
+}
+
 void propose_alike_at(const Proposer *proposer, int at) {
     const Code *code = proposer->code;
     int left, right;
+    propose_alike_indices(proposer, at);
     if (!token_is_one_of(&code->tokens, at, "+ - * && || & |") || !operator_operands(code, at, &left, &right))
         return;
     const int firsts[] = {left, at + 1}, lasts[] = {at - 1, right};

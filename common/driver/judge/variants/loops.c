@@ -328,6 +328,70 @@ static void propose_reversed(const Proposer *proposer, const Statement *loop) {
     free(to);
 }
 
+// The name that a for declares, and the end of what it starts from; -1: it declares none.
+static int declared_counter(const Code *code, const Statement *loop, int parts[2]) {
+    if (!find_parts(code, loop, parts)) return -1;
+    int start = loop->first + 2;
+    while (start < parts[0] && !token_is_one_of(&code->tokens, start, "= ,")) start++;
+    const Variable *variable = token_is(&code->tokens, start, "=") ? code_variable(code, start - 1) : NULL;
+    return variable && variable->name == start - 1 && type_is_whole(variable->type) && code->is_open[start + 1]
+               ? start - 1
+               : -1;
+}
+
+// Whether the rounds of a loop change what its head says.
+static bool changes_its_head(const Code *code, const Statement *loop) {
+    const int close = code->tokens.all[loop->first + 1].partner;
+    for (int head = loop->first + 2; head < close; head++) {
+        const Variable *variable = code_variable(code, head);
+        for (int i = close + 1; variable && i <= loop->last; i++)
+            if (code_variable(code, i) == variable && variable_is_assigned(code, i)) return true;
+    }
+    return false;
+}
+
+// The loop before it in the same block; NULL: none.
+static const Statement *loop_before(const Code *code, const Statement *loop) {
+    const Statement *before = NULL;
+    for (int s = 0; s < code->statement_count && &code->statements[s] < loop; s++)
+        if (code->statements[s].kind == STATEMENT_LOOP && code->statements[s].parent == loop->parent &&
+            code->statements[s].function == loop->function)
+            before = &code->statements[s];
+    return before;
+}
+
+// A loop for what an earlier one has left begins where that one ended.
+static void propose_continued(const Proposer *proposer, const Statement *loop) {
+    const Code *code = proposer->code;
+    const Statement *before = loop_before(code, loop);
+    int parts[2], parts_before[2];
+    const int counter = declared_counter(code, loop, parts);
+    const int ended = before ? declared_counter(code, before, parts_before) : -1;
+    if (counter < 0 || ended < 0 || changes_its_head(code, before)) return;
+    const int close = code->tokens.all[before->first + 1].partner;
+    char *was = proposer_text(proposer, counter + 2, parts[0] - 1, 0, 0, NULL),
+         *start = proposer_text(proposer, before->first + 2, parts_before[0] - 1, 0, 0, NULL),
+         *condition = proposer_text(proposer, parts_before[0] + 1, parts_before[1] - 1, 0, 0, NULL),
+         *step = proposer_text(proposer, parts_before[1] + 1, close - 1, 0, 0, NULL), name[64];
+    Variant *variant = was && start && condition && step
+                           ? proposer_add(proposer, CHANGE_EXPRESSION, counter, LIKELY)
+                           : NULL;
+    if (variant) {
+        Text now = {0};
+        variable_name_text(proposer, code_variable(code, ended), name, sizeof name);
+        snprintf(variant->words, sizeof variant->words,
+                 "the %s that the loop in line %d ends with instead of %.80s in line %d", name,
+                 token_line(code, before->first), was, variant->line);
+        text_printf(&now, "[&] { %s; while (%s) { %s; } return %s; }()", start, condition, step, name);
+        proposer_edit(proposer, variant, EDIT_EXPRESSION, proposer_begin(proposer, counter + 2),
+                      proposer_end(proposer, parts[0] - 1), text_take(&now));
+    }
+    free(was);
+    free(start);
+    free(condition);
+    free(step);
+}
+
 // A single round, and a test that comes before the first one.
 static void propose_ends(const Proposer *proposer, const Statement *loop) {
     const Code *code = proposer->code;
@@ -465,6 +529,7 @@ void propose_loops(const Proposer *proposer, int function) {
         propose_steps(proposer, statement);
         propose_size_as_end(proposer, statement);
         propose_reversed(proposer, statement);
+        propose_continued(proposer, statement);
         propose_ends(proposer, statement);
         propose_starts(proposer, statement);
         propose_first_element(proposer, statement);
