@@ -670,3 +670,16 @@ def test_one_size_proves_nothing_that_all_sizes_do_not(
     assert part["proof"]["changes"] == whole["proof"]["changes"]
     assert part["proof"]["cases"] >= whole["proof"]["cases"] > len(part["cases"])
     assert f"all {part['proof']['cases']} cases" in page
+
+
+def test_an_account_that_finds_nothing_leaves_no_row(nvcc: str, built: Path, tmp_path: Path) -> None:
+    command = [
+        f"{built}/ch15",
+        "--device",
+        "emulator",
+        "--kernel",
+        kernel_file("wrong/ch15/four_counters_in_a_word"),
+    ]
+    page = subprocess.run(command, cwd=built, capture_output=True, text=True).stdout
+    assert "That is what counters of 8 bits leave." in " ".join(page.split())
+    assert not re.search(r"^  elements *$", page, re.MULTILINE)

@@ -469,3 +469,37 @@ def test_an_image_alone_is_not_compiled_again(nvcc: str, built: Path, tmp_path: 
     _, result = judge(built, image, "ch10", tmp_path / "result.json")
     assert result["verdict"] == "WRONG"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["kernel.cu", "kernel.ptx", "result.json"]
+
+
+CONTINUED = """\
+#include "warpbook.cuh"
+LAUNCH(sums) { launch->block = 256; }
+__global__ void sums(const float *in, float *out, int n) {
+    __shared__ float tile[32][32];
+    const int x = threadIdx.x, y = threadIdx.y, T = gridDim.x * blockDim.x;
+    float sum = 0.0f;
+    for (int i = x; i + T < n; i += 2 * T) {
+        sum += in[i] + in[i + T];
+    }
+    for (int i = n / (2 * T) * 2 * T + x; i < n; i += T) {
+        sum += in[i];
+    }
+    tile[y + 8 * n][x ^ y] = sum;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "the i that the loop in line 7 ends with instead of n / (2 * T) * 2 * T + x in line 10",
+        "x ^ (y + 8 * n) instead of x ^ y in line 13",
+    ],
+)
+def test_what_a_loop_or_an_index_takes_from_its_neighbour(probe: Path, tmp_path: Path, words: str) -> None:
+    check_tried(probe, tmp_path, CONTINUED, words)
+
+
+def test_a_loop_that_sets_its_counter_is_not_continued(probe: Path, tmp_path: Path) -> None:
+    text = CONTINUED.replace("in[i] + in[i + T];", "in[i++] + in[i + T];")
+    assert not [words for words in variants(probe, tmp_path, text) if "ends with" in words]

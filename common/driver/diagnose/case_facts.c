@@ -98,8 +98,7 @@ static Facts facts_of_counters(const Cases *cases) {
         failed++;
         is_telling |= fmod(check->expected, 1 << bits) != 0 && 2 * check->wrong < check->elements;
     }
-    if (failed < 2 || !is_telling) return 0;
-    return bits == 8 ? FACT_COUNTERS_OF_8 : FACT_COUNTERS_OF_16;
+    return failed > 1 && is_telling ? FACT_NARROW_COUNTERS : 0;
 }
 
 // Whether the own element explains every wrong sum, and not only by NaN, which 0 times an infinity is, too.

@@ -111,12 +111,11 @@ __extension__ typedef unsigned __int128 Facts;
     FACT(81) // those with fewer elements than come before the first multiple of 16, and all of those
 #define FACT_HEAD_IS_PAST                                                                                    \
     FACT(82) // every misaligned access is as far from a multiple as if the head were what lies past one
-#define FACT_COUNTERS_OF_8 FACT(90)      // counters of 8 bits overflow, and nothing else is wrong
-#define FACT_COUNTERS_OF_16 FACT(91)     // or of 16
-#define FACT_ROW_FOR_EACH_BLOCK FACT(92) // the first rows are written, as many as the grid has blocks
+#define FACT_NARROW_COUNTERS FACT(90)    // counters of 8 or of 16 bits overflow, and nothing else is wrong
+#define FACT_ROW_FOR_EACH_BLOCK FACT(91) // the first rows are written, as many as the grid has blocks
 // Exclusive sums are wrong only where their own element is NaN, infinite or so large that it takes digits of
 // them
-#define FACT_OWN_CANCELS FACT(93)
+#define FACT_OWN_CANCELS FACT(92)
 #define FACT_FEW_BLOCKS_RIGHT FACT(41) // those with more blocks than a block has threads
 #define FACT_REST_UNWRITTEN FACT(42)   // and the missing ones are the remainder of a division by 2, 4 or 8
 

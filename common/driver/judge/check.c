@@ -93,9 +93,8 @@ static bool all_written(const CheckedCase *finished, int b, CheckReport *report)
                  first, last);
     const CaseSize *size = &finished->shape->size;
     if (missing < count && count == size->rows * size->columns)
-        report->row_for_each_block =
-            explain_unwritten_rows(finished->shape, finished->after[b], buffer->type, report->why,
-                                   sizeof report->why) > 0;
+        report->row_for_each_block = explain_unwritten_rows(finished->shape, finished->after[b], buffer->type,
+                                                            report->why, sizeof report->why) > 0;
     return false;
 }
 
@@ -374,8 +373,8 @@ static CheckOutcome compare_near(const Expected *expected, ElementType type, lon
     return outcome != CHECK_RIGHT ? outcome : *budget > 0 ? CHECK_BUDGET : CHECK_VALUE;
 }
 
-// Whether a wrong element of an exclusive scan is what adding its own element and subtracting it again leaves:
-// NaN if that is not finite, or else a sum that it took digits of.
+// Whether a wrong element of an exclusive scan is what adding its own element and subtracting it again
+// leaves: NaN if that is not finite, or else a sum that it took digits of.
 static bool own_explains(const CheckedCase *finished, long long i, double chain) {
     const Task *task = finished->task;
     const int in = task_input(task), out = task_output(task);
@@ -385,8 +384,8 @@ static bool own_explains(const CheckedCase *finished, long long i, double chain)
     const double expected = expected_value(finished->expected, i);
     if (!isfinite(own) || isnan(got)) return !isfinite(own) && isnan(got);
     const double magnitude = finished->expected->magnitudes ? finished->expected->magnitudes[i] : 0;
-    return fabs(got - expected) <= error_budget(task->buffers[out].type, chain + 2, magnitude + 2 * fabs(own),
-                                                expected);
+    return fabs(got - expected) <=
+           error_budget(task->buffers[out].type, chain + 2, magnitude + 2 * fabs(own), expected);
 }
 
 // Every element against its own expectation, within a budget where there is one.

@@ -45,17 +45,19 @@ typedef struct {
     long long elements; // of how many
     bool has_numbers;   // the four below
     double expected, got, difference, budget;
-    ShapeSet shapes; // of the candidates, those that this case leaves possible too
+    ShapeSet shapes;         // of the candidates, those that this case leaves possible too
     bool row_for_each_block; // not_written: all rows but the first, which are as many as blocks
-    bool is_rest;    // not_written: all from `index` on, none before
+    bool is_rest;            // not_written: all from `index` on, none before
     // Of a table's wrong elements: how many are larger than they should be, where 0 is right, one beside it.
     // Of other exact elements: how many are a neighbour, among the numbers of their type, of the right one.
     long long larger, where_zero, off_by_one;
-    bool is_elsewhere;   // the first wrong value belongs to one other place
-    bool is_copied;      // and is what the input has at the same place
-    bool own_cancels; // of an exclusive scan: its own element is NaN, infinite or large wherever a sum is wrong
-    int counter_bits; // of a histogram: counters of so many bits overflow, and nothing else is wrong; 0: it is
-    bool is_formula;     // every element is another combination of the inputs, as `why` says
+    bool is_elsewhere; // the first wrong value belongs to one other place
+    bool is_copied;    // and is what the input has at the same place
+    bool own_cancels;  // of an exclusive scan: its own element is NaN, infinite or large wherever a sum is
+                       // wrong
+    int counter_bits;  // of a histogram: counters of so many bits overflow, and nothing else is wrong; 0: it
+                       // is
+    bool is_formula;   // every element is another combination of the inputs, as `why` says
     double budget_share; // largest |error| / budget seen, of right results too; 0 where exact
     char expected_words[96], got_words[96];
     char what[512]; // one sentence: what is wrong, with numbers

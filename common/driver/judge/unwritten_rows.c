@@ -28,8 +28,8 @@ static void say_columns(const Matrix *of, long long first, long long last, char 
         snprintf(why, bytes, "They are column %lld of each of the %lld rows%s.", first, of->rows,
                  has_last ? ", the last one" : "");
     else
-        snprintf(why, bytes, "They are columns %lld to %lld of each of the %lld rows%s.", first, last, of->rows,
-                 has_last ? ", the last ones" : "");
+        snprintf(why, bytes, "They are columns %lld to %lld of each of the %lld rows%s.", first, last,
+                 of->rows, has_last ? ", the last ones" : "");
 }
 
 // The first row from which on all are unwritten, if all before it are written; 0: they are not.

@@ -29,27 +29,6 @@ static WrongBins compare(const Expected *expected, const void *bins, ElementType
     return found;
 }
 
-void explain_wrong_bins(const Expected *expected, const void *bins, ElementType type, long long n, char *why,
-                        size_t bytes) {
-    const WrongBins found = compare(expected, bins, type);
-    char sum[32], all[32], which[96], rule[64] = "";
-    count_text((long long)found.sum, sum, sizeof sum);
-    count_text(n, all, sizeof all);
-    if (found.wrong == 1)
-        snprintf(which, sizeof which, "Bin %d alone is wrong", found.first);
-    else if (found.wrong == found.last - found.first + 1)
-        snprintf(which, sizeof which, "Bins %d to %d are wrong", found.first, found.last);
-    else
-        snprintf(which, sizeof which, "%d bins from %d to %d are wrong", found.wrong, found.first,
-                 found.last);
-    if (found.are_empty)
-        snprintf(rule, sizeof rule, found.wrong == 1 ? " and holds 0" : " and hold 0");
-    else if (found.are_multiple && found.times > 1)
-        snprintf(rule, sizeof rule, ": every bin is %.9g times its count", found.times);
-    snprintf(why, bytes, "%s%s. All bins together count %s element%s of %s.", which, rule, sum,
-             found.sum == 1 ? "" : "s", all);
-}
-
 // Whether all bins are what is left if `count` counters of `bits` bits share a word, those of bins that are
 // `stride` apart. With one of them, nothing is carried.
 static bool are_overflown(const Expected *expected, const void *bins, ElementType type, int bits, int count,
@@ -78,4 +57,28 @@ int wrong_bins_counter_bits(const Expected *expected, const void *bins, ElementT
             return bits;
     }
     return 0;
+}
+
+void explain_wrong_bins(const Expected *expected, const void *bins, ElementType type, long long n, char *why,
+                        size_t bytes) {
+    const WrongBins found = compare(expected, bins, type);
+    char sum[32], all[32], which[96], rule[64] = "";
+    count_text((long long)found.sum, sum, sizeof sum);
+    count_text(n, all, sizeof all);
+    if (found.wrong == 1)
+        snprintf(which, sizeof which, "Bin %d alone is wrong", found.first);
+    else if (found.wrong == found.last - found.first + 1)
+        snprintf(which, sizeof which, "Bins %d to %d are wrong", found.first, found.last);
+    else
+        snprintf(which, sizeof which, "%d bins from %d to %d are wrong", found.wrong, found.first,
+                 found.last);
+    if (found.are_empty)
+        snprintf(rule, sizeof rule, found.wrong == 1 ? " and holds 0" : " and hold 0");
+    else if (found.are_multiple && found.times > 1)
+        snprintf(rule, sizeof rule, ": every bin is %.9g times its count", found.times);
+    const int bits = wrong_bins_counter_bits(expected, bins, type);
+    char counters[64] = "";
+    if (bits > 0) snprintf(counters, sizeof counters, " That is what counters of %d bits leave.", bits);
+    snprintf(why, bytes, "%s%s. All bins together count %s element%s of %s.%s", which, rule, sum,
+             found.sum == 1 ? "" : "s", all, counters);
 }

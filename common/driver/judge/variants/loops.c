@@ -328,15 +328,17 @@ static void propose_reversed(const Proposer *proposer, const Statement *loop) {
     free(to);
 }
 
-// The name that a for declares, and the end of what it starts from; -1: it declares none.
-static int declared_counter(const Code *code, const Statement *loop, int parts[2]) {
-    if (!find_parts(code, loop, parts)) return -1;
-    int start = loop->first + 2;
-    while (start < parts[0] && !token_is_one_of(&code->tokens, start, "= ,")) start++;
-    const Variable *variable = token_is(&code->tokens, start, "=") ? code_variable(code, start - 1) : NULL;
-    return variable && variable->name == start - 1 && type_is_whole(variable->type) && code->is_open[start + 1]
-               ? start - 1
-               : -1;
+// The whole number that a for declares and starts from an expression; NULL: it declares none.
+static const Variable *declared_counter(const Code *code, const Statement *loop, int parts[2]) {
+    if (!find_parts(code, loop, parts)) return NULL;
+    for (int v = 0; v < code->variable_count; v++) {
+        const Variable *variable = &code->variables[v];
+        const int start = variable->name + 2;
+        if (variable->name > loop->first && start < parts[0] && type_is_whole(variable->type) &&
+            token_is(&code->tokens, start - 1, "=") && code->is_open[start] && variable->from == parts[0])
+            return variable;
+    }
+    return NULL;
 }
 
 // Whether the rounds of a loop change what its head says.
@@ -365,25 +367,25 @@ static void propose_continued(const Proposer *proposer, const Statement *loop) {
     const Code *code = proposer->code;
     const Statement *before = loop_before(code, loop);
     int parts[2], parts_before[2];
-    const int counter = declared_counter(code, loop, parts);
-    const int ended = before ? declared_counter(code, before, parts_before) : -1;
-    if (counter < 0 || ended < 0 || changes_its_head(code, before)) return;
+    const Variable *counter = declared_counter(code, loop, parts);
+    const Variable *ended = before ? declared_counter(code, before, parts_before) : NULL;
+    if (!counter || !ended || changes_its_head(code, before)) return;
+    const int first = counter->name + 2;
     const int close = code->tokens.all[before->first + 1].partner;
-    char *was = proposer_text(proposer, counter + 2, parts[0] - 1, 0, 0, NULL),
+    char *was = proposer_text(proposer, first, parts[0] - 1, 0, 0, NULL),
          *start = proposer_text(proposer, before->first + 2, parts_before[0] - 1, 0, 0, NULL),
          *condition = proposer_text(proposer, parts_before[0] + 1, parts_before[1] - 1, 0, 0, NULL),
          *step = proposer_text(proposer, parts_before[1] + 1, close - 1, 0, 0, NULL), name[64];
-    Variant *variant = was && start && condition && step
-                           ? proposer_add(proposer, CHANGE_EXPRESSION, counter, LIKELY)
-                           : NULL;
+    Variant *variant =
+        was && start && condition && step ? proposer_add(proposer, CHANGE_EXPRESSION, first, FIRST) : NULL;
     if (variant) {
         Text now = {0};
-        variable_name_text(proposer, code_variable(code, ended), name, sizeof name);
+        variable_name_text(proposer, ended, name, sizeof name);
         snprintf(variant->words, sizeof variant->words,
                  "the %s that the loop in line %d ends with instead of %.80s in line %d", name,
                  token_line(code, before->first), was, variant->line);
         text_printf(&now, "[&] { %s; while (%s) { %s; } return %s; }()", start, condition, step, name);
-        proposer_edit(proposer, variant, EDIT_EXPRESSION, proposer_begin(proposer, counter + 2),
+        proposer_edit(proposer, variant, EDIT_EXPRESSION, proposer_begin(proposer, first),
                       proposer_end(proposer, parts[0] - 1), text_take(&now));
     }
     free(was);
