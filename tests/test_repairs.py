@@ -325,7 +325,7 @@ def test_a_change_after_which_elements_are_loaded_again_proves_nothing(
 ) -> None:
     """Steps of half a tile make up for the half of each tile that is not used; whole tiles are the repair."""
     _, result = judge_named(built, "wrong/ch19/half_a_tile", tmp_path)
-    assert "d < SIDE / 1 instead of d < SIDE / 2" in result["proof"]["changes"][0]["words"]
+    assert "d < SIDE instead of d < SIDE / 2" in result["proof"]["changes"][0]["words"]
 
 
 def test_two_changes_in_different_lines_prove_nothing(nvcc: str, built: Path, tmp_path: Path) -> None:
