@@ -22,6 +22,7 @@
 
 enum {
     MOST_MEMORY = 128,      // allocations that live at a time
+    PACKED_AT = 512,        // bytes, a multiple of which allocations of the device begin at
     MOST_OUT = 1024,        // copies to the host
     ASSUMED_REGISTERS = 32, // of a thread, as in the runtime: ptxas does not tell here
     REPLAY_SECONDS = 60,
@@ -97,7 +98,9 @@ static bool allocate(Replay *r, const Record *record) {
     m->words = calloc(bytes / 4 + 1, 1);
     m->before = malloc(bytes + 1);
     if (record->memory == RECORDED_DEVICE) {
-        if (emulator_allocate(r->emulator, bytes, 0, name, &error) != record->address)
+        const unsigned in_page = (unsigned)(record->address % EMULATOR_PAGE); // runtime/packing.h
+        if (in_page % PACKED_AT ||
+            emulator_allocate(r->emulator, bytes, in_page, name, &error) != record->address)
             return broken(r, "an allocation lies where the device would not have it");
         m->content = emulator_host_pointer(r->emulator, record->address, bytes);
     } else if (record->memory == RECORDED_PINNED || record->memory == RECORDED_MANAGED) {
