@@ -196,6 +196,7 @@ class CLaunch(c.Structure):
         ("footprint", c.c_void_p),
         ("touched", c.c_void_p),
         ("guarded_line", c.c_int),
+        ("whole_pages", c.c_bool),
         ("what_if", c.c_uint),
         ("most_resident", c.c_uint32),
         ("pause", c.c_void_p),
