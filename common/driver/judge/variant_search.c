@@ -185,7 +185,8 @@ static int *order_of(const VariantSearch *of) {
 static int likeliest(const VariantSearch *of) {
     const double work = judge_work_of(of->search.shown);
     if (work <= DEAREST) return LIKELIEST;
-    return work < DEAREST * LIKELIEST / FEWEST ? (int)(DEAREST * LIKELIEST / work) : FEWEST;
+    const int count = (int)((double)DEAREST * LIKELIEST / work);
+    return count > FEWEST ? count : FEWEST;
 }
 
 // The text has those variants that have these places in that order, and compile.

@@ -21,10 +21,6 @@ static int compare_places(const void *left, const void *right) {
     return compare_ranks(a, b);
 }
 
-static void drop(Variant *variant) {
-    for (int e = 0; e < variant->edit_count; e++) free(variant->edits[e].text);
-}
-
 // ---- Likelihood -------------------------------------------------------------------------------------------
 
 // Whether a line computes what the finding's line uses.
@@ -77,7 +73,7 @@ static void drop_repeated(Variants *variants) {
             if (is_known && one->rank < other->rank) other->rank = one->rank;
         }
         if (is_known)
-            drop(one);
+            variant_drop(one);
         else
             variants->all[kept++] = *one;
     }
@@ -136,12 +132,6 @@ void variants_propose(const Code *code, const bool functions[], const VariantClu
     drop_repeated(variants);
     take_turns(variants);
     qsort(variants->all, (size_t)variants->count, sizeof *variants->all, compare_ranks);
-    while (variants->count > most) drop(&variants->all[--variants->count]);
+    while (variants->count > most) variant_drop(&variants->all[--variants->count]);
     qsort(variants->all, (size_t)variants->count, sizeof *variants->all, compare_places);
-}
-
-void variants_free(Variants *variants) {
-    for (int v = 0; v < variants->count; v++) drop(&variants->all[v]);
-    free(variants->all);
-    *variants = (Variants){0};
 }

@@ -223,3 +223,13 @@ bool named_is_known(const Proposer *proposer, const NamedNumber *named, int at) 
     snprintf(directive, sizeof directive, "#define %s ", name);
     return strstr(tokens->source, directive) != NULL;
 }
+
+void variant_drop(Variant *variant) {
+    for (int e = 0; e < variant->edit_count; e++) free(variant->edits[e].text);
+}
+
+void variants_free(Variants *variants) {
+    for (int v = 0; v < variants->count; v++) variant_drop(&variants->all[v]);
+    free(variants->all);
+    *variants = (Variants){0};
+}

@@ -23,6 +23,8 @@ typedef struct {
 char *proposer_text(const Proposer *proposer, int first, int last, int from, int to, const char *instead);
 // Adds a variant without edits, of the token's line and function; NULL when memory runs out.
 Variant *proposer_add(const Proposer *proposer, ChangeKind kind, int token, int rank);
+// Frees the texts of its edits.
+void variant_drop(Variant *variant);
 // Adds an edit, and takes over `text`. `variant` may be NULL.
 void proposer_edit(const Proposer *proposer, Variant *variant, EditForm form, int from, int to, char *text);
 // The first byte of a token, and the one behind it.
@@ -82,7 +84,7 @@ void propose_terms(const Proposer *proposer, int function);
 // guards.c: parts that conditions lack, and bounds that come from the index of an access.
 void propose_guards(const Proposer *proposer, int function);
 // sisters.c: factors and addends that other expressions of the function have.
-void propose_sisters(const Proposer *proposer, int function);
+void propose_sisters(const Proposer *proposer, int which);
 // conditions.c: other conditions, and statements that are under one.
 void propose_conditions(const Proposer *proposer, int function);
 // calls.c: arguments in another order, and additions that are atomic.
