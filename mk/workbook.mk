@@ -98,8 +98,8 @@ TIDY_STATES := $(patsubst %,--extra-arg=%,-Xclang -analyzer-config -Xclang max-n
 # It is still nine tenths of the time: in CI each commit has it for a third of the files, elsewhere all have it.
 ANALYZED = $(eval ANALYZED := $$(shell printf '%s\n' $(C_SOURCES) $(RUNTIME_FOUND) \
     | awk "$(if $(WARPBOOK_CI),NR % 3 == $$$$((0x$$$$(git rev-parse --short=7 HEAD) % 3)),1)"))$(ANALYZED)
-tidy_for = $(if $(filter-out common/emulator/alu/%,$(filter $(ANALYZED),$(1))),,--checks='-clang-analyzer-*') \
-    $(if $(filter common/runtime/%,$(1)),--checks='-readability-inconsistent-declaration-parameter-name$(,)-readability-non-const-parameter')
+tidy_for = --checks='$(if $(filter-out common/emulator/alu/%,$(filter $(ANALYZED),$(1))),,-clang-analyzer-*$(,))$(if $(filter \
+    common/runtime/%,$(1)),-readability-inconsistent-declaration-parameter-name$(,)-readability-non-const-parameter)'
 # An object is built again when a header changes, so its time covers everything that its file includes.
 $(OUT)/tidy/%.ok: %.c .clang-tidy $(OUT)/obj/%.o
 	$(call quiet,TIDY,$<)
