@@ -31,8 +31,8 @@ enum {
     MOST_COMPILATIONS = 4, // without those variants that do not compile
     MOST_PTX = 16 << 20,   // bytes
 };
-// Processor time: for all images of a page, and of an image so far if it is compiled again.
-static const double seconds_to_compile = 2.5, seconds_to_repeat = 1;
+// Processor time: for an image, so far if it is compiled again, and for all images of a page.
+static const double seconds_to_compile = 2.5, seconds_to_repeat = 1, seconds_of_page = 5;
 // In milliseconds of a usual machine, as judge_work_of(): for all that survive, and one of them.
 static const double work_to_choose = 1500, work_of_choice = 150;
 
@@ -201,7 +201,8 @@ typedef enum { COMPILED, COMPLAINED, FAILED } Compiled;
 
 // For the compilers of an image, which have taken `seconds`.
 static double time_left(const VariantSearch *of, double seconds) {
-    return seconds_to_compile - of->search.ptx.judge->variant_seconds - seconds;
+    const double of_page = seconds_of_page - of->search.ptx.judge->variant_seconds;
+    return (seconds_to_compile < of_page ? seconds_to_compile : of_page) - seconds;
 }
 
 static CompileRequest request_of(const VariantSearch *of, double seconds) {
