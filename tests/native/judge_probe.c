@@ -252,13 +252,14 @@ int main(int count, char **arguments) {
                                .reference_name = "solutions/kernel.cu",
                                .no_reference = "no reference: there is none"};
     judge(&chapter, &subjects, &options, NULL, &judgement);
-    static Diagnosis diagnosis;
+    static Diagnosis diagnosis, second;
     diagnose(&chapter, NULL, &judgement, &diagnosis);
     const Report report = {.of = &chapter,
                            .options = &options,
                            .image = &image,
                            .judgement = &judgement,
                            .diagnosis = &diagnosis,
+                           .second = &second,
                            .source = "kernel.cu",
                            .next_chapter = "ch05"};
     Text page = {0};
