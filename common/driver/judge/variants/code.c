@@ -380,13 +380,36 @@ void code_free(Code *code) {
     *code = (Code){0};
 }
 
-const Variable *code_variable(const Code *code, int token) {
+// The variable that the name of this token stands for at `place`; NULL: none.
+static const Variable *variable_at(const Code *code, int token, int place) {
     const Variable *found = NULL;
-    if (token_is_one_of(&code->tokens, token - 1, ". -> ::")) return NULL;
     for (int v = 0; v < code->variable_count; v++) {
         const Variable *one = &code->variables[v];
-        if (one->from <= token && token < one->to && tokens_are_same(&code->tokens, one->name, token))
+        if (one->from <= place && place < one->to && tokens_are_same(&code->tokens, one->name, token))
             found = one;
     }
     return found;
+}
+
+const Variable *code_variable(const Code *code, int token) {
+    return token_is_one_of(&code->tokens, token - 1, ". -> ::") ? NULL : variable_at(code, token, token);
+}
+
+bool code_knows(const Code *code, int first, int last, int place) {
+    for (int i = first; i <= last; i++) {
+        const Variable *variable = code_variable(code, i);
+        const Variable *there = variable ? variable_at(code, i, place) : NULL;
+        if (variable && (!there || strcmp(there->type, variable->type) != 0)) return false;
+    }
+    return true;
+}
+
+bool code_says(const Code *code, int first, int last, int from, int to) {
+    for (int i = from; i + last - first <= to; i++) {
+        bool is_same = true;
+        for (int k = first; k <= last && is_same; k++)
+            is_same = tokens_are_same(&code->tokens, i + k - first, k);
+        if (is_same) return true;
+    }
+    return false;
 }

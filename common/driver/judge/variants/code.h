@@ -56,3 +56,7 @@ void code_free(Code *code);
 
 // The variable that the name at this token stands for; NULL: none of these.
 const Variable *code_variable(const Code *code, int token);
+// Whether every variable of the tokens from `first` to `last` is known at `place`, with the same type.
+bool code_knows(const Code *code, int first, int last, int place);
+// Whether the tokens from `from` to `to` have those from `first` to `last` in a row.
+bool code_says(const Code *code, int first, int last, int from, int to);

@@ -61,29 +61,6 @@ static void find_guards(const Code *code, const Function *function, Guards *guar
     }
 }
 
-// Whether every name of the tokens stands for a variable of its type at `at` as well.
-static bool are_known_at(const Code *code, int first, int last, int at) {
-    for (int i = first; i <= last; i++) {
-        const Variable *variable = code_variable(code, i), *there = NULL;
-        for (int v = 0; variable && v < code->variable_count; v++) {
-            const Variable *one = &code->variables[v];
-            if (one->from <= at && at < one->to && tokens_are_same(&code->tokens, one->name, i)) there = one;
-        }
-        if (variable && (!there || strcmp(there->type, variable->type) != 0)) return false;
-    }
-    return true;
-}
-
-static bool is_said(const Code *code, int first, int last, int from, int to) {
-    for (int i = from; i + last - first <= to; i++) {
-        bool is_same = true;
-        for (int k = first; k <= last && is_same; k++)
-            is_same = tokens_are_same(&code->tokens, i + k - first, k);
-        if (is_same) return true;
-    }
-    return false;
-}
-
 // ---- The part that a condition lacks ----------------------------------------------------------------------
 
 // The parts of other conditions that a place may lack, the nearest first.
@@ -91,12 +68,12 @@ static int find_parts(const Code *code, const Guards *guards, int first, int las
     int count = 0;
     for (int p = 0; p < guards->part_count; p++) {
         const int begin = guards->part_first[p], end = guards->part_last[p];
-        if ((begin >= first && end <= last) || is_said(code, begin, end, first, last) ||
-            !are_known_at(code, begin, end, first))
+        if ((begin >= first && end <= last) || code_says(code, begin, end, first, last) ||
+            !code_knows(code, begin, end, first))
             continue;
         bool is_known = false;
         for (int k = 0; k < count && !is_known; k++)
-            is_known = is_said(code, begin, end, guards->part_first[parts[k]], guards->part_last[parts[k]]);
+            is_known = code_says(code, begin, end, guards->part_first[parts[k]], guards->part_last[parts[k]]);
         if (is_known) continue;
         int at = count < NEAREST ? count++ : NEAREST;
         for (; at > 0 && abs(guards->part_first[parts[at - 1]] - first) > abs(begin - first); at--)
@@ -161,7 +138,7 @@ static void propose_renamed_part(const Proposer *proposer, int first, int last, 
         for (int k = all_first; k <= all_last && tried < MOST; k++) {
             const Variable *now = code_variable(code, k);
             if (!now || now == was || strcmp(now->type, was->type) != 0 || now->dimensions > 0 ||
-                is_said(code, k, k, begin, end) || is_said(code, k, k, all_first, k - 1) ||
+                code_says(code, k, k, begin, end) || code_says(code, k, k, all_first, k - 1) ||
                 first < now->from || first >= now->to)
                 continue;
             char name[64];
@@ -201,7 +178,7 @@ static void propose_missing_parts(const Proposer *proposer, const Guards *guards
     }
     for (int p = 0; p < guards->part_count; p++)
         if (guards->condition_of[p] != which && abs(guards->condition_of[p] - which) <= 1 &&
-            are_known_at(code, guards->part_first[p], guards->part_last[p], first))
+            code_knows(code, guards->part_first[p], guards->part_last[p], first))
             propose_renamed_part(proposer, first, last, guards->part_first[p], guards->part_last[p], last + 1,
                                  decided_end(code, last));
     for (size_t u = 0; u < sizeof usual / sizeof usual[0] && !is_branch; u++)
@@ -323,7 +300,7 @@ static void propose_bound_of(const Proposer *proposer, int sign, int open) {
     int left, right;
     if (!operator_operands(code, sign, &left, &right)) return;
     const int index = open + 1, end = code->tokens.all[open].partner - 1;
-    if (end <= index || !is_said(code, left, sign - 1, index, end) ||
+    if (end <= index || !code_says(code, left, sign - 1, index, end) ||
         end - index == sign - 1 - left) // the index is what is compared
         return;
     char *whole = proposer_text(proposer, index, end, 0, 0, NULL),
@@ -336,7 +313,7 @@ static void propose_bound_of(const Proposer *proposer, int sign, int open) {
     for (int v = 0; whole && compared && bound && v < code->variable_count; v++) {
         const Variable *other = &code->variables[v];
         if (sign < other->from || sign >= other->to || !type_is_whole(other->type) || other->dimensions > 0 ||
-            other == is || is_said(code, other->name, other->name, index, end))
+            other == is || code_says(code, other->name, other->name, index, end))
             continue;
         variable_name_text(proposer, other, name, sizeof name);
         snprintf(now, sizeof now, "%.100s < %s", whole, name);

@@ -42,12 +42,6 @@ static const char *free_name(const Code *code, int function) {
     return "further";
 }
 
-static bool says_same(const Code *code, int at, int first, int last) {
-    for (int i = first; i <= last; i++)
-        if (!tokens_are_same(&code->tokens, at + i - first, i)) return false;
-    return true;
-}
-
 // The tokens from `from` to `to` with `name` in place of each that says the same as those from `first` to
 // `last`. If `adds`, an assignment to a variable that is declared before them adds.
 static char *text_with(const Proposer *proposer, int from, int to, int first, int last, const char *name,
@@ -58,7 +52,7 @@ static char *text_with(const Proposer *proposer, int from, int to, int first, in
     for (int i = from; i <= to; i++) {
         const Token *token = &tokens->all[i];
         if (i > from && token->from > tokens->all[i - 1].to) text_add_char(&text, ' ');
-        if (i + last - first <= to && says_same(code, i, first, last) &&
+        if (i + last - first <= to && code_says(code, first, last, i, i + last - first) &&
             !token_is_one_of(tokens, i - 1, ". ->")) {
             text_add(&text, name);
             i += last - first;

@@ -23,19 +23,6 @@ static bool is_whole(const Code *code, int at) {
     return variable && type_is_whole(variable->type) && variable->dimensions == 0;
 }
 
-// Whether the variables of the tokens are known at `at`.
-static bool are_known(const Code *code, int first, int last, int at) {
-    for (int i = first; i <= last; i++) {
-        const Variable *variable = code_variable(code, i), *there = NULL;
-        for (int v = 0; variable && v < code->variable_count; v++) {
-            const Variable *one = &code->variables[v];
-            if (one->from <= at && at < one->to && tokens_are_same(&code->tokens, one->name, i)) there = one;
-        }
-        if (variable && (!there || strcmp(there->type, variable->type) != 0)) return false;
-    }
-    return true;
-}
-
 // ---- Factors ----------------------------------------------------------------------------------------------
 
 // `k * STEP` for k.
@@ -52,7 +39,7 @@ static void propose_factors_of(const Proposer *proposer, const Function *functio
         const bool is_left = tokens_are_same(tokens, times - 1, at);
         const int factor = is_left ? times + 1 : times - 1;
         bool is_known = !(is_left || tokens_are_same(tokens, times + 1, at)) || abs(times - at) == 1 ||
-                        !are_known(code, factor, factor, at);
+                        !code_knows(code, factor, factor, at);
         for (int f = 0; f < count; f++) is_known |= tokens_are_same(tokens, factors[f], factor);
         if (is_known) continue;
         factors[count++] = factor;
@@ -79,7 +66,7 @@ static void propose_factors_of_number(const Proposer *proposer, const Function *
     for (int times = function->first; times < function->last && count < MOST; times++) {
         const int factor = times + 1;
         if (!is_product(code, times) || tokens->all[times - 1].kind != TOKEN_INTEGER ||
-            !is_whole(code, factor) || !are_known(code, factor, factor, at))
+            !is_whole(code, factor) || !code_knows(code, factor, factor, at))
             continue;
         bool is_known = false;
         for (int f = 0; f < count; f++) is_known |= tokens_are_same(tokens, factors[f], factor);
@@ -117,7 +104,7 @@ static void propose_sums_of(const Proposer *proposer, const Function *function, 
     for (int plus = function->first; plus < function->last && count < MOST; plus++) {
         if (!token_is(tokens, plus, "+") || !tokens_are_same(tokens, plus + 1, at) || plus + 1 == at ||
             !is_simple(code, plus - 1) || !is_simple(code, plus + 1) || !is_whole(code, plus - 1) ||
-            !token_is_one_of(tokens, plus + 2, "< <=") || !are_known(code, plus - 1, plus - 1, at) ||
+            !token_is_one_of(tokens, plus + 2, "< <=") || !code_knows(code, plus - 1, plus - 1, at) ||
             tokens_are_same(tokens, plus - 1, at - 2))
             continue;
         bool is_known = false;
@@ -142,16 +129,6 @@ typedef struct {
     int first[ADDENDS], last[ADDENDS], count;
 } Addends;
 
-static bool says(const Code *code, int first, int last, int from, int to) {
-    for (int i = from; i + last - first <= to; i++) {
-        bool is_same = true;
-        for (int k = first; k <= last && is_same; k++)
-            is_same = tokens_are_same(&code->tokens, i + k - first, k);
-        if (is_same) return true;
-    }
-    return false;
-}
-
 static void find_addends(const Code *code, const Function *function, Addends *addends) {
     *addends = (Addends){0};
     for (int at = function->first; at < function->last; at++) {
@@ -167,7 +144,7 @@ static void find_addends(const Code *code, const Function *function, Addends *ad
             bool is_known = addends->count == ADDENDS || !(is_name || is_of_two);
             for (int a = 0; a < addends->count && !is_known; a++)
                 is_known = addends->last[a] - addends->first[a] == last - first &&
-                           says(code, first, last, addends->first[a], addends->last[a]);
+                           code_says(code, first, last, addends->first[a], addends->last[a]);
             if (is_known) continue;
             addends->first[addends->count] = first;
             addends->last[addends->count++] = last;
@@ -180,7 +157,7 @@ static void propose_addends(const Proposer *proposer, const Addends *addends, in
     char *was = proposer_text(proposer, first, last, 0, 0, NULL);
     for (int a = 0; was && a < addends->count; a++) {
         const int from = addends->first[a], to = addends->last[a];
-        if (says(code, from, to, first, last) || !are_known(code, from, to, first)) continue;
+        if (code_says(code, from, to, first, last) || !code_knows(code, from, to, first)) continue;
         char *term = proposer_text(proposer, from, to, 0, 0, NULL);
         Text now = {0};
         if (term) text_printf(&now, "%s + %s", was, term);

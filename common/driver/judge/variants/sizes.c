@@ -3,12 +3,6 @@
 
 #include "driver/judge/variants/proposer.h"
 
-static bool says(const Tokens *tokens, int first, int last, int name) {
-    for (int i = first; i <= last; i++)
-        if (tokens_are_same(tokens, i, name)) return true;
-    return false;
-}
-
 void propose_sizes_at(const Proposer *proposer, int at) {
     const Code *code = proposer->code;
     const Tokens *tokens = &code->tokens;
@@ -18,7 +12,7 @@ void propose_sizes_at(const Proposer *proposer, int at) {
         if (array->dimensions == 0 || at < array->from || at >= array->to) continue;
         for (int open = array->name + 1; token_is(tokens, open, "["); open = tokens->all[open].partner + 1) {
             const int first = open + 1, last = tokens->all[open].partner - 1;
-            if (last <= first || !says(tokens, first, last, at)) continue;
+            if (last <= first || !code_says(code, at, at, first, last)) continue;
             char *size = proposer_text(proposer, first, last, 0, 0, NULL);
             Text now = {0};
             if (size) text_printf(&now, "(%s)", size);

@@ -183,12 +183,6 @@ static int find_values(const Code *code, const Statement *statement, int names[]
     return count;
 }
 
-static bool says_name(const Code *code, int first, int last, int name) {
-    for (int i = first; i <= last; i++)
-        if (tokens_are_same(&code->tokens, i, name)) return true;
-    return false;
-}
-
 // What two whole numbers start from, which are declared one after the other.
 static void propose_exchanged_values(const Proposer *proposer, const Statement *statement) {
     enum { VALUES = 8 };
@@ -199,7 +193,7 @@ static void propose_exchanged_values(const Proposer *proposer, const Statement *
     if (next && next->kind == STATEMENT_DECLARATION)
         count += find_values(code, next, names + count, firsts + count, lasts + count, count < VALUES);
     for (int v = 0; v + 1 < count; v++) {
-        if (says_name(code, firsts[v + 1], lasts[v + 1], names[v])) continue;
+        if (code_says(code, names[v], names[v], firsts[v + 1], lasts[v + 1])) continue;
         const Variable *one = NULL, *other = NULL;
         for (int k = 0; k < code->variable_count; k++) {
             if (code->variables[k].name == names[v]) one = &code->variables[k];
