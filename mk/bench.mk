@@ -42,7 +42,8 @@ fuzz-compiler:
 	    test -e "$$(clang -print-resource-dir)/lib/linux/libclang_rt.fuzzer-$$(uname -m).a" || { \
 	    echo "warpbook: clang has no libFuzzer; on Debian or Ubuntu: apt-get install libclang-rt-$$(clang -dumpversion | cut -d. -f1)-dev" >&2; exit 3; }
 
-FUZZ_OPTIONS = -max_total_time=$$(( ($(SECONDS) + 1) / 2 )) -timeout=10 -rss_limit_mb=2048 -max_len=16384 \
+# In CI always the same texts, so that a commit answers for what it changes; elsewhere others each time.
+FUZZ_OPTIONS = $${WARPBOOK_CI:+-seed=1} -max_total_time=$$(( ($(SECONDS) + 1) / 2 )) -timeout=10 -rss_limit_mb=2048 -max_len=16384 \
     -dict=tests/fuzz/ptx.dict -artifact_prefix=$(FUZZ)/found- -print_final_stats=1
 fuzz: $(FUZZERS) ## look for texts that crash or hang the emulator
 	@for fuzzer in $(FUZZERS); do \

@@ -329,6 +329,32 @@ def test_the_access_that_ends_a_kernel_is_there(built: Path, tmp_path: Path) -> 
     assert finding["index"] + finding["bytes"] > size == finding["object_bytes"]
 
 
+TWO_SPACES = """#include "warpbook.cuh"
+
+LAUNCH(sum_tree) {
+    launch->block = 32;
+    launch->grid = 1;
+}
+
+__global__ void sum_tree(const float *in, float *scratch, float *partial, int n) {
+    volatile float own[2] = {1.0f, 2.0f};
+    const volatile float *from = threadIdx.x < 16 ? own + n % 2 : in + n;
+    scratch[threadIdx.x] = *from;
+}
+"""
+
+
+def test_the_access_that_ends_a_kernel_has_only_lanes_that_were_not_done(built: Path, tmp_path: Path) -> None:
+    """The first half of the warp reads local memory, and the other half reads next to global memory."""
+    file = tmp_path / "kernel.cu"
+    file.write_text(TWO_SPACES)
+    kernel = kernels(trace_of("ch03", file, tmp_path))[0]
+    (failed,) = [event for event in kernel["events"] if event.get("failed")]
+    assert failed["mask"] == 0xFFFF0000
+    finding = next(finding for finding in kernel["findings"] if finding["fatal"])
+    assert (finding["lane"], offset_of(failed, 16)) == (16, finding["index"])
+
+
 def test_a_barrier_that_nobody_leaves_is_there(built: Path, tmp_path: Path) -> None:
     kernel = kernels(trace_of("ch03", wrong("ch03", "barrier_in_the_if"), tmp_path))[0]
     (failed,) = [event for event in kernel["events"] if event.get("failed")]

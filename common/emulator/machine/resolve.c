@@ -273,6 +273,7 @@ static void resolve_scattered(Machine *m, Fragment *f, Access *access, uint64_t 
     while (left) {
         uint32_t group = 0;
         Memory *memory = NULL;
+        access->mask = left; // a lane that is refused is one of these
         FOR_LANES(lane, left) {
             uint64_t offset = 0;
             Memory *mine = find_object(m, access->warp, access->in, addresses[lane], access->bytes, &offset);
