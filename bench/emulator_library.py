@@ -73,6 +73,7 @@ class ModelWork(c.Structure):
         ("chain", ModelTime),
         ("links", c.c_double),
         ("told_plainly", c.c_double),
+        ("collecting", ModelTime),
     ]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import ctypes as c
 import json
 import subprocess
@@ -158,6 +159,8 @@ PROVED = [
     ("ch11/large_tile_not_padded", "tile-not-padded", ["no-conflicts"]),
     ("ch12/one_load_a_round", "one-load-at-a-time", ["loads-in-flight"]),
     ("ch14/a_block_for_two_sms", "not-one-wave", ["grid"]),
+    ("ch14/letters_in_turn", "collected-in-turn", ["collected-at-once"]),
+    ("ch14/partials_in_turn", "collected-in-turn", ["collected-at-once"]),
     ("ch16/chain_with_fences", "blocks-wait-in-turn", ["no-chain"]),
     ("ch16/release_acquire", "blocks-wait-in-turn", ["no-chain"]),
     ("ch16/relaxed_states", "told-by-plain-stores", ["told-by-atomics"]),
@@ -181,6 +184,21 @@ def test_a_slow_kernel_gets_its_cause_from_the_model(
     words = " and ".join(change["words"] for change in proof["changes"])
     assert f"{words} the model gives {100 * proof['ratio']:.1f} % of the reference" in page
     assert "Possibly" not in page
+
+
+COLLECTING = list(csv.DictReader((ROOT / "tests" / "data" / "collecting.csv").open()))
+
+
+@pytest.mark.by_turns(2)
+@pytest.mark.parametrize("row", COLLECTING, ids=[row["kernel"] for row in COLLECTING])
+def test_collecting_takes_as_long_as_on_the_gpu(
+    nvcc: str, built: Path, tmp_path: Path, row: dict[str, str]
+) -> None:
+    """One block adds up what the others left, by all its threads or by one, beside the ratios of an H200."""
+    _, result = judge(built, row["kernel"], tmp_path)
+    assert result["bandwidth"]["ratio"] == pytest.approx(
+        float(row["ratio_on_h200"]), rel=float(row["within"])
+    )
 
 
 def test_what_misses_the_goal_is_no_cause(nvcc: str, built: Path, tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ static const long long most_elements = 1 << 23, few_elements = 1 << 17;
 
 typedef struct {
     TaskShape at; // size and launch shapes
+    int sm_count; // of the GPU that LAUNCH was asked for
     ModelWork works[MAX_LAUNCHES];
 } PartRun;
 
@@ -105,7 +106,7 @@ static CaseSize part_of(CaseSize size, double share) {
 static bool ask(ModelledTask *modelled, CaseSize size, int sm_count, const CaseShape *whole, PartRun *part) {
     GpuInfo device = *runner_info(modelled->runner);
     RunReply ignored;
-    device.sm_count = sm_count;
+    device.sm_count = part->sm_count = sm_count;
     if (!ask_shape_for(modelled->runner, 0, modelled->task, modelled->index,
                        modelled->image->kernels[modelled->index], size, &device, modelled->what_if.shape,
                        &part->at)) {
@@ -234,6 +235,29 @@ static int run_parts(ModelledTask *modelled, const CaseShape *whole, int launch,
                : 0;
 }
 
+// ---- Collecting -------------------------------------------------------------------------------------------
+
+// By how much it grows with the blocks that one block collects from. Two runs with as many blocks do not
+// tell, so another one has half.
+static void follow_collecting(ModelledTask *modelled, const CaseShape *whole, int launch,
+                              const PartRun parts[2], int count, ModelTime *collecting) {
+    static PartRun half;
+    const PartRun *many = &parts[count - 1], *few = &parts[0];
+    const double trips = collecting->l2_trips + collecting->dram_trips;
+    if (trips <= TRIPS_OF_COLLECTING || modelled_runs_whole(&whole->size)) return;
+    if (few->at.shape.launches[launch].blocks == many->at.shape.launches[launch].blocks) {
+        few = &half;
+        if (!ask(modelled, part_of(many->at.size, 0.5), (many->sm_count + 1) / 2, whole, &half) ||
+            half.at.shape.launches[launch].blocks == many->at.shape.launches[launch].blocks ||
+            !run_part(modelled, &half))
+            return;
+    }
+    const double blocks[] = {(double)few->at.shape.launches[launch].blocks,
+                             (double)many->at.shape.launches[launch].blocks};
+    const ModelTime times[] = {few->works[launch].collecting, many->works[launch].collecting};
+    model_collecting(blocks, times, (double)whole->launches[launch].blocks, collecting);
+}
+
 // ---- A pass over what another launch left -----------------------------------------------------------------
 
 // It is as the whole's where the launch before has as many blocks, which takes few elements; else its
@@ -299,6 +323,7 @@ bool modelled_works(ModelledTask *modelled, const CaseShape *whole, ModelledWork
         }
         model_whole(runs, parts_works, count, (uint64_t)whole->launches[l].blocks, work_in(&whole->size),
                     &works[l]);
+        follow_collecting(modelled, whole, l, parts, count, &works[l].collecting);
     }
     for (int l = 0; l < whole->launch_count; l++)
         if (!is_over_all[l] && whole->launches[l].blocks > 0 &&
@@ -337,6 +362,7 @@ bool modelled_estimate(const ModelledTask *modelled, const ModelledWorks *done, 
         if (what_if->has_no_local_memory) model_without_local_memory(&work);
         if (what_if->has_no_chain) model_without_chain(&work);
         if (what_if->tells_by_atomics) model_told_by_atomics(&work);
+        if (what_if->collects_at_once) model_collected_at_once(&work);
         ModelEstimate one;
         model_estimate(device, &shape, &work, &one);
         if (is_first)

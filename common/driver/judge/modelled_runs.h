@@ -13,6 +13,7 @@ typedef struct {
     bool has_no_local_memory; // the arrays of its threads are in registers
     bool has_no_chain;        // no block waits until another one has waited
     bool tells_by_atomics;    // words that other blocks poll are stored by atomics
+    bool collects_at_once;    // a block that collects what others have stored loads it in a few trips
     OtherShape shape;
 } WhatIf;
 

@@ -131,6 +131,7 @@ static bool scale(const ModelWork *few, const ModelWork *extrapolated, uint64_t 
     whole->chain = extrapolated->chain;
     whole->links = extrapolated->links;
     whole->told_plainly = extrapolated->told_plainly;
+    whole->collecting = extrapolated->collecting;
     return true;
 }
 

@@ -177,6 +177,9 @@ static void suppose_timing(Search *search, const ModelledWorks *base, int launch
     if (base->works[launch].told_plainly > 0)
         add_named(search, "told-by-atomics", (WhatIf){.tells_by_atomics = true},
                   "with atomics in place of the stores that other blocks poll");
+    if (model_collecting_seconds(&search->device, &base->works[launch]) > 0)
+        add_named(search, "collected-at-once", (WhatIf){.collects_at_once = true},
+                  "if the results of all blocks were collected in a few trips");
 }
 
 // Blocks that an SM holds at a time, with `threads` in each.
@@ -309,6 +312,7 @@ static bool combine(const WhatIf *a, const WhatIf *b, WhatIf *both) {
     both->has_no_local_memory |= b->has_no_local_memory;
     both->has_no_chain |= b->has_no_chain;
     both->tells_by_atomics |= b->tells_by_atomics;
+    both->collects_at_once |= b->collects_at_once;
     if (changes_shape(b)) both->shape = b->shape;
     return true;
 }

@@ -66,6 +66,12 @@ void block_chain_free(BlockChain *chain) {
 
 // ---- Words ------------------------------------------------------------------------------------------------
 
+static void collect(Waiting *w, bool is_first, Stamp start) {
+    if (is_first && w->is_collecting) return;
+    w->is_collecting = true;
+    w->collecting = start;
+}
+
 // The place of that word, or the one it would have.
 static Word *find(const BlockChain *chain, uint64_t address) {
     uint64_t at = address * 0x9e3779b97f4a7c15u >> 32;
@@ -205,6 +211,7 @@ bool block_chain_access(BlockChain *chain, const Access *a, Waiting *w, uint32_t
             Word *word = find(chain, first + k);
             if (reads) {
                 if (!word->address || word->block == block) continue;
+                collect(w, true, start);
                 const bool is_twice =
                     word->is_early && word->is_late && word->told_twice + FEW_BLOCKS > chain->told_twice;
                 read_word(word, w, !is_atomic, is_twice && needs_late, start);
@@ -213,6 +220,7 @@ bool block_chain_access(BlockChain *chain, const Access *a, Waiting *w, uint32_t
                 continue;
             }
             if (!word->address && chain->count == MOST_WORDS) continue; // data, rather than what blocks poll
+            if (a->kind == ACCESS_ATOMIC && word->address && word->block != block) collect(w, false, start);
             chain->count += !word->address;
             word->address = first + k;
             uint32_t now = 0;

@@ -21,6 +21,8 @@ typedef struct {
     bool has_read;        // what another block had stored
     bool has_passed_on;   // stored after that
     bool is_told_plainly; // a load read what a store of a block that had waited told
+    bool is_collecting;   // has read what another block had stored, or counted itself after another one
+    Stamp collecting;     // since when: the first such load, or the last such atomic
     Stamp delay;          // of its clock, by the chain of blocks that it waited for
     uint32_t depth;       // blocks of that chain
     uint64_t met[32]; // blocks, number + 1, that told something before they waited themselves: the last ones

@@ -44,6 +44,8 @@ int model_plan(uint64_t blocks, uint64_t block_threads, double n, bool reads_gri
 // Every field of ModelWork is a double.
 enum { FIELDS = sizeof(ModelWork) / sizeof(double) };
 
+static double above_zero(double a) { return a > 0 ? a : 0; }
+
 static double *field(ModelWork *work, size_t offset) {
     return (double *)(void *)work + offset / sizeof(double);
 }
@@ -103,10 +105,19 @@ void model_whole(const ModelRun *runs, const ModelWork *works, int count, uint64
         for (int k = 0; k < 3; k++)
             extrapolate_distances(first[k], second[k], share / at, at / before, totals[k], to[k]);
     }
-    // Figures that are not sums over blocks stay: the slowest block and the code.
-    ModelTime most = whole->block_most;
+    // Figures that are not sums over blocks stay: the slowest block, the code, and collecting.
+    ModelTime most = whole->block_most, collecting = last->collecting;
     double code = whole->code;
     for (size_t i = 0; i < FIELDS; i++) *field(whole, i * sizeof(double)) *= growth;
     whole->block_most = most;
+    whole->collecting = collecting;
     whole->code = count == 2 ? last->code : code;
+}
+
+void model_collecting(const double blocks[2], const ModelTime times[2], double all, ModelTime *whole) {
+    const double beyond = (all - blocks[1]) / (blocks[1] - blocks[0]);
+    whole->cycles = above_zero(times[1].cycles + (times[1].cycles - times[0].cycles) * beyond);
+    whole->l2_trips = above_zero(times[1].l2_trips + (times[1].l2_trips - times[0].l2_trips) * beyond);
+    whole->dram_trips =
+        above_zero(times[1].dram_trips + (times[1].dram_trips - times[0].dram_trips) * beyond);
 }

@@ -222,6 +222,14 @@ static void say(ModelEstimate *e, const ModelShape *s) {
 // load 8 at most, those of the chains in tests/wrong/ch16 32 KiB; nothing between was measured.
 static const double loads_of_a_link = 1024;
 
+// A few trips are in the measured times of a launch.
+double model_collecting_seconds(const ModelDevice *d, const ModelWork *w) {
+    const ModelTime *time = &w->collecting;
+    const double cycles = time->cycles + (time->l2_trips - TRIPS_OF_COLLECTING) * d->l2_latency +
+                          time->dram_trips * d->dram_latency;
+    return above_zero(cycles) / d->clock_hz;
+}
+
 void model_estimate(const ModelDevice *d, const ModelShape *s, const ModelWork *w, ModelEstimate *e) {
     *e = (ModelEstimate){0};
     Placement p = place(d, s);
@@ -267,7 +275,7 @@ void model_estimate(const ModelDevice *d, const ModelShape *s, const ModelWork *
     e->chain = (w->chain.cycles + w->chain.l2_trips * d->l2_latency + w->chain.dram_trips * d->dram_latency) /
                    d->clock_hz +
                (is_loading ? w->links * d->told : 0);
-    running = most(running, e->chain);
+    running = most(running, e->chain) + model_collecting_seconds(d, w);
     e->seconds = e->launch + running;
 
     double cycles = d->dram_latency + spread * d->dram_latency_spread;

@@ -31,6 +31,9 @@ typedef struct {
     char words[200]; // "bytes in flight: 16 KiB an SM, 40 KiB would fill it"
 } ModelEstimate;
 
+// What it takes a block to collect what the others have left, when they have ended, beyond a few trips to the
+// L2.
+double model_collecting_seconds(const ModelDevice *device, const ModelWork *work);
 // Blocks of that shape that an SM holds at a time; 0: none.
 double model_resident_blocks(const ModelDevice *device, const ModelShape *shape);
 void model_estimate(const ModelDevice *device, const ModelShape *shape, const ModelWork *work,

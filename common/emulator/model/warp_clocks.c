@@ -66,14 +66,27 @@ struct Timing {
     int load_registers; // that a thread has for what is being loaded; 0: unknown
     WarpClock *all;     // linked by next
     ModelWork work;
-    bool *has_run;    // by Instruction.number
-    unsigned what_if; // of WHAT_IF_*
+    ModelTime collected; // ModelWork.collecting, summed over blocks
+    bool *has_run;       // by Instruction.number
+    unsigned what_if;    // of WHAT_IF_*
 };
 
 static void add_time(ModelTime *sum, ModelTime more) {
     sum->cycles += more.cycles;
     sum->l2_trips += more.l2_trips;
     sum->dram_trips += more.dram_trips;
+}
+
+static ModelTime less(ModelTime a, ModelTime b) {
+    return (ModelTime){a.cycles - b.cycles, a.l2_trips - b.l2_trips, a.dram_trips - b.dram_trips};
+}
+
+static ModelTime divided(ModelTime a, double by) {
+    return (ModelTime){a.cycles / by, a.l2_trips / by, a.dram_trips / by};
+}
+
+static double nominal(const ModelTime *time) {
+    return time->cycles + nominal_l2 * time->l2_trips + nominal_dram * time->dram_trips;
 }
 
 // Ends a stretch: all of it has started.
@@ -386,9 +399,12 @@ static void observe_end(void *self, Block *b) {
     }
     last = end_phase(t, b, last);
     add_time(&work->block_time, time_of(last));
-    const ModelTime *most = &work->block_most;
-    if (last.at > most->cycles + nominal_l2 * most->l2_trips + nominal_dram * most->dram_trips)
-        work->block_most = time_of(last);
+    if (last.at > nominal(&work->block_most)) work->block_most = time_of(last);
+    const WarpClock *of_block = b->warps[0].clock;
+    if (!of_block || !of_block->waiting.is_collecting) return;
+    const ModelTime collecting = less(time_of(last), time_of(of_block->waiting.collecting));
+    add_time(&t->collected, collecting);
+    if (nominal(&collecting) > nominal(&work->collecting)) work->collecting = collecting;
 }
 
 // ---- The whole --------------------------------------------------------------------------------------------
@@ -434,6 +450,8 @@ Timing *timing_new(Machine *m, Observer *observer) {
 void timing_finish(Timing *t, ModelWork *work) {
     sectors_summary(t->sectors, &t->work);
     block_chain_summary(t->chain, t->work.blocks, &t->work);
+    if (t->work.blocks > 0)
+        t->work.collecting = less(t->work.collecting, divided(t->collected, t->work.blocks));
     *work = t->work;
     timing_free(t);
 }

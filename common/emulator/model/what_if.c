@@ -20,3 +20,5 @@ void model_without_chain(ModelWork *work) {
 }
 
 void model_told_by_atomics(ModelWork *work) { work->told_plainly = 0; }
+
+void model_collected_at_once(ModelWork *work) { work->collecting = (ModelTime){0}; }

@@ -14,3 +14,5 @@ void model_without_local_memory(ModelWork *work);
 void model_without_chain(ModelWork *work);
 // As if words that other blocks poll were stored by atomics.
 void model_told_by_atomics(ModelWork *work);
+// As if a block that collects what the others have left loaded all of it at once.
+void model_collected_at_once(ModelWork *work);

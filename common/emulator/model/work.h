@@ -7,7 +7,7 @@ typedef struct {
     double cycles, l2_trips, dram_trips;
 } ModelTime;
 
-enum { MODEL_BINS = 32 };
+enum { MODEL_BINS = 32, TRIPS_OF_COLLECTING = 3 };
 
 // What a launch does, followed on the emulator (EmulatorResult.work). Sums over all warps unless said
 // otherwise.
@@ -68,4 +68,9 @@ typedef struct ModelWork {
     // Of those in no chain: blocks whose loads read what a block had stored after it had waited itself,
     // without an atomic for either.
     double told_plainly;
+    // How long a block takes from when it first reads what others have stored until its end: by how much the
+    // longest time is above the mean. The others have ended by then. If its threads read at once, it takes
+    // TRIPS_OF_COLLECTING or fewer, a poll, a load and a store; if in turn, it grows with the number of
+    // blocks.
+    ModelTime collecting;
 } ModelWork;
