@@ -526,9 +526,8 @@ static const char *proof_of(const Mistake *mistake, const Evidence *evidence) {
 static bool is_only_text(const Repair *repair) {
     static const char kinds_with_a_cause[] =
         "barrier|warp-barrier|moved-barrier|async-wait|fence|scope|volatile|store-first|one-load|full-mask|"
-        "no-partner|zero|zero-shared|zero-output|atomic|one-lane|one-thread|zero-product|guard|single-"
-        "accesses|stay|"
-        "unsigned|more-shared|more-blocks|wide";
+        "no-partner|zero|zero-shared|zero-output|atomic|one-lane|one-thread|zero-product|zero-"
+        "difference|guard|single-accesses|stay|unsigned|more-shared|more-blocks|wide";
     for (int c = 0; c < repair->change_count; c++)
         if (is_one_of(repair->changes[c].name, kinds_with_a_cause)) return false;
     return repair->is_of_source;

@@ -24,8 +24,8 @@ typedef struct {
     long long rows, columns;
     double chain;
     int threads;
-    bool is_wrong;
     double *in, *written, *others[MAX_ROW_OTHERS];
+    bool *is_wrong; // by result: not what the task's own formula gives
 } RowsCase;
 
 typedef struct {
@@ -34,17 +34,27 @@ typedef struct {
     int in, out;
     RowsCase cases[MOST_WRONG + MOST_RIGHT];
     int case_count, deviation_count, fit_count;
-    long long results;       // of all cases
-    long long of_wrong;      // of those that failed
-    double *values, *bounds; // of one row
-    uint64_t fits;           // the deviations of all sets that fit
+    long long results, wrong; // of all cases, and those of them that are wrong
+    double *values, *bounds;  // of one row
+    uint64_t fits;            // the deviations of all sets that fit
 } RowFormulas;
 
 // ---- Comparing -------------------------------------------------------------------------------------------
 
-// How many results of the case the formula gives without saying that anything will do; -1: one is another.
-static long long count_same(const RowFormulas *formulas, const RowsCase *one, uint64_t deviations) {
-    long long told = 0;
+// What a formula gives. Where it allows anything, it tells nothing.
+typedef struct {
+    long long told, wrong_told; // results, and wrong ones among them
+    bool is_another;            // of at least one result
+} Told;
+
+static bool is_same(const RowFormulas *formulas, const RowsCase *one, long long at, long long column) {
+    return is_near(formulas->output->type, formulas->values[column], formulas->bounds[column],
+                   one->written[at]);
+}
+
+// Compares all results of the case, or marks those that are wrong if `wrong` is not NULL.
+static Told compare(const RowFormulas *formulas, const RowsCase *one, uint64_t deviations, bool *wrong) {
+    Told told = {0};
     RowView view = {
         .columns = one->columns, .chain = one->chain, .deviations = deviations, .threads = one->threads};
     for (int k = 0; k < MAX_ROW_OTHERS; k++) view.others[k] = one->others[k];
@@ -53,26 +63,32 @@ static long long count_same(const RowFormulas *formulas, const RowsCase *one, ui
         for (long long c = 0; c < one->columns; c++) formulas->values[c] = formulas->bounds[c] = 0;
         formulas->account->task->row(&view, formulas->values, formulas->bounds);
         for (long long c = 0; c < one->columns; c++) {
-            if (!is_near(formulas->output->type, formulas->values[c], formulas->bounds[c],
-                         one->written[r * one->columns + c]))
-                return -1;
-            told += !isinf(formulas->bounds[c]);
+            const long long at = r * one->columns + c;
+            const bool is_told = !isinf(formulas->bounds[c]);
+            if (wrong) {
+                wrong[at] = !is_same(formulas, one, at, c);
+                told.wrong_told += wrong[at];
+                continue;
+            }
+            if (!is_same(formulas, one, at, c)) return (Told){.is_another = true};
+            told.told += is_told;
+            told.wrong_told += is_told && one->is_wrong[at];
         }
     }
     return told;
 }
 
-// Nearly every result has to be told by the formula, of the failed cases too: there it differs from the right
-// one.
+// At least half of the results have to be told by the formula, and of the wrong ones, too: a formula that
+// explains only what is right explains nothing.
 static bool do_fit(const RowFormulas *formulas, uint64_t deviations) {
-    long long told = 0, of_wrong = 0;
+    Told sum = {0};
     for (int c = 0; c < formulas->case_count; c++) {
-        const long long here = count_same(formulas, &formulas->cases[c], deviations);
-        if (here < 0) return false;
-        told += here;
-        if (formulas->cases[c].is_wrong) of_wrong += here;
+        const Told here = compare(formulas, &formulas->cases[c], deviations, NULL);
+        if (here.is_another) return false;
+        sum.told += here.told;
+        sum.wrong_told += here.wrong_told;
     }
-    return told >= formulas->results / 2 && of_wrong >= formulas->of_wrong / 2;
+    return 2 * sum.told >= formulas->results && 4 * sum.wrong_told >= formulas->wrong;
 }
 
 // All sets of `more` deviations from number `first` on, together with those that are chosen.
@@ -118,8 +134,7 @@ static bool add_case(RowFormulas *formulas, const CaseReport *report) {
     *one = (RowsCase){.rows = report->settings.size.rows,
                       .columns = report->settings.size.columns,
                       .chain = longest_chain(account->task, &report->shape),
-                      .threads = (int)report->shape.launches[0].block[0],
-                      .is_wrong = report->verdict != VERDICT_PASS};
+                      .threads = (int)report->shape.launches[0].block[0]};
     formulas->case_count++;
     const uint64_t seed = seed_of_inputs(&account->judge->seeds, &account->one.size, account->one.family);
     Prepared *prepared = prepared_take(&account->judge->cache, account->task, &account->one, &report->shape,
@@ -129,8 +144,10 @@ static bool add_case(RowFormulas *formulas, const CaseReport *report) {
     prepared_release(prepared);
     one->written = take_numbers(account_output(account), formulas->output->type, one->rows * one->columns);
     formulas->results += one->rows * one->columns;
-    if (one->is_wrong) formulas->of_wrong += one->rows * one->columns;
-    return is_taken && one->written;
+    one->is_wrong = calloc((size_t)(one->rows * one->columns) + 1, sizeof *one->is_wrong);
+    if (!is_taken || !one->written || !one->is_wrong) return false;
+    formulas->wrong += compare(formulas, one, 0, one->is_wrong).wrong_told;
+    return true;
 }
 
 // Small cases of the task with this verdict, up to `most`; false if one cannot be run again.
@@ -154,7 +171,8 @@ static bool collect(RowFormulas *formulas, Verdict verdict, int most) {
 
 static long long count_wrong(const RowFormulas *formulas) {
     long long wrong = 0;
-    for (int c = 0; c < formulas->case_count; c++) wrong += count_same(formulas, &formulas->cases[c], 0) < 0;
+    for (int c = 0; c < formulas->case_count; c++)
+        wrong += compare(formulas, &formulas->cases[c], 0, NULL).is_another;
     return wrong;
 }
 
@@ -179,6 +197,7 @@ static void free_cases(RowFormulas *formulas) {
     for (int c = 0; c < formulas->case_count; c++) {
         free(formulas->cases[c].in);
         free(formulas->cases[c].written);
+        free(formulas->cases[c].is_wrong);
         for (int k = 0; k < MAX_ROW_OTHERS; k++) free(formulas->cases[c].others[k]);
     }
 }

@@ -33,6 +33,7 @@ static const char *const names[CHANGE_KINDS] = {
     [CHANGE_SKIPPED] = "skipped",
     [CHANGE_EXCHANGED] = "exchanged",
     [CHANGE_ZERO_PRODUCT] = "zero-product",
+    [CHANGE_ZERO_DIFFERENCE] = "zero-difference",
     [CHANGE_GUARD] = "guard",
     [CHANGE_SINGLE] = "single-accesses",
     [CHANGE_STAY] = "stay",

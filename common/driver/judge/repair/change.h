@@ -5,39 +5,40 @@
 
 // What is changed, by the name that the JSON has for it. `line` says where, in kernel.cu.
 typedef enum {
-    CHANGE_BARRIER,       // __syncthreads() before or behind the line
-    CHANGE_MOVED_BARRIER, // the same, instead of where it is now
-    CHANGE_WARP_BARRIER,  // __syncwarp() before or behind the line
-    CHANGE_ASYNC_WAIT,    // a wait for asynchronous copies before or behind the line
-    CHANGE_FENCE,         // __threadfence() before or behind the line
-    CHANGE_SCOPE,         // memory operations and fences of the block are of the GPU
-    CHANGE_VOLATILE,      // both lines of a race go through a pointer to volatile
-    CHANGE_STORE_FIRST,   // a store before another one or an atomic, and a fence between them
-    CHANGE_ONE_LOAD,      // what one load of a word has found, in place of a second load of it
-    CHANGE_FULL_MASK,     // the mask of a warp's function is that of all lanes
-    CHANGE_NO_PARTNER,    // a lane that has no lane to read gets 0 from a shuffle
-    CHANGE_ZERO,          // variables and registers start at 0
-    CHANGE_ZERO_SHARED,   // shared memory starts at 0
-    CHANGE_ZERO_OUTPUT,   // the output starts at 0
-    CHANGE_ATOMIC,        // load, add and store are one atomic addition
-    CHANGE_ADD,           // a store adds to what is there
-    CHANGE_ONE_LANE,      // only lane 0 of each warp stores
-    CHANGE_ONE_THREAD,    // only thread 0 of each block stores
-    CHANGE_NUMBER,        // of a thread or block, or of threads: the grid's instead of the block's
-    CHANGE_INDEX,         // a number of a thread or block added to the index in the accesses of a line
-    CHANGE_NEIGHBOUR,     // the element before or behind in the accesses of a line
-    CHANGE_SIZE,          // places of another size, as those of floats instead of float4
-    CHANGE_UNSIGNED,      // numbers without a sign
-    CHANGE_ARRAY,         // another array
-    CHANGE_OPERATOR,      // another operator or function, as `+` for `fmaxf`
-    CHANGE_COMPARISON,    // another comparison, as `<` for `<=`
-    CHANGE_CONSTANT,      // another whole number
-    CHANGE_START,         // another float that a variable starts from
-    CHANGE_SKIPPED,       // 0 for threads that skip a load, in place of what they had
-    CHANGE_EXCHANGED,     // the two sides of subtractions of floats
-    CHANGE_ZERO_PRODUCT,  // 0 for the product of 0 with an infinity or NaN
-    CHANGE_GUARD,         // a test before the accesses of the line, which leaves out what is out of bounds
-    CHANGE_SINGLE,        // one access for each element instead of a wide one, with a test for each
+    CHANGE_BARRIER,         // __syncthreads() before or behind the line
+    CHANGE_MOVED_BARRIER,   // the same, instead of where it is now
+    CHANGE_WARP_BARRIER,    // __syncwarp() before or behind the line
+    CHANGE_ASYNC_WAIT,      // a wait for asynchronous copies before or behind the line
+    CHANGE_FENCE,           // __threadfence() before or behind the line
+    CHANGE_SCOPE,           // memory operations and fences of the block are of the GPU
+    CHANGE_VOLATILE,        // both lines of a race go through a pointer to volatile
+    CHANGE_STORE_FIRST,     // a store before another one or an atomic, and a fence between them
+    CHANGE_ONE_LOAD,        // what one load of a word has found, in place of a second load of it
+    CHANGE_FULL_MASK,       // the mask of a warp's function is that of all lanes
+    CHANGE_NO_PARTNER,      // a lane that has no lane to read gets 0 from a shuffle
+    CHANGE_ZERO,            // variables and registers start at 0
+    CHANGE_ZERO_SHARED,     // shared memory starts at 0
+    CHANGE_ZERO_OUTPUT,     // the output starts at 0
+    CHANGE_ATOMIC,          // load, add and store are one atomic addition
+    CHANGE_ADD,             // a store adds to what is there
+    CHANGE_ONE_LANE,        // only lane 0 of each warp stores
+    CHANGE_ONE_THREAD,      // only thread 0 of each block stores
+    CHANGE_NUMBER,          // of a thread or block, or of threads: the grid's instead of the block's
+    CHANGE_INDEX,           // a number of a thread or block added to the index in the accesses of a line
+    CHANGE_NEIGHBOUR,       // the element before or behind in the accesses of a line
+    CHANGE_SIZE,            // places of another size, as those of floats instead of float4
+    CHANGE_UNSIGNED,        // numbers without a sign
+    CHANGE_ARRAY,           // another array
+    CHANGE_OPERATOR,        // another operator or function, as `+` for `fmaxf`
+    CHANGE_COMPARISON,      // another comparison, as `<` for `<=`
+    CHANGE_CONSTANT,        // another whole number
+    CHANGE_START,           // another float that a variable starts from
+    CHANGE_SKIPPED,         // 0 for threads that skip a load, in place of what they had
+    CHANGE_EXCHANGED,       // the two sides of subtractions of floats
+    CHANGE_ZERO_PRODUCT,    // 0 for the product of 0 with an infinity or NaN
+    CHANGE_ZERO_DIFFERENCE, // 0 for the difference of an infinity and itself
+    CHANGE_GUARD,           // a test before the accesses of the line, which leaves out what is out of bounds
+    CHANGE_SINGLE,          // one access for each element instead of a wide one, with a test for each
     CHANGE_STAY,        // no thread leaves, or passes by, in the line; what it has no element for is left out
     CHANGE_ONE_WAY,     // all threads take the same side of a condition
     CHANGE_MORE_SHARED, // larger arrays in shared memory

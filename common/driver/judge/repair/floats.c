@@ -148,6 +148,37 @@ void propose_exchanged(const Kernel *kernel) {
     }
 }
 
+// In every subtraction of a line, 0 for the difference of an infinity and itself: of both, or of -infinity
+// alone, since a maximum of +infinity has to make a NaN.
+void propose_zero_differences(const Kernel *kernel) {
+    static const struct {
+        const char *words, *equals; // what sets %wbd0 if the difference is to be 0
+    } kinds[] = {
+        {"0 for the difference of an infinity and itself", "setp.eq.f32 %%wbd0, %s, %s;"},
+        {"0 for the difference of -infinity and itself",
+         "max.f32 %%wbd1, %s, %s;\n\tsetp.eq.f32 %%wbd0, %%wbd1, 0fFF800000;"},
+    };
+    int lines[MOST];
+    const int count = list_lines(kernel, subtracts, lines);
+    for (int l = 0; l < 2 * count; l++) {
+        const int line = lines[l / 2];
+        Change *change = changes_add(kernel->changes, CHANGE_ZERO_DIFFERENCE, line);
+        say_at(change, kinds[l % 2].words, "in");
+        change_insert(kernel->changes, change, kernel->first, "\t.reg .pred %%wbd0;\n\t.reg .f32 %%wbd1;");
+        for (int i = kernel->first; i < kernel->end; i++) {
+            PtxInstruction in;
+            char equals[200];
+            if (kernel->lines->lines[i].source != line || !ptx_instruction(&kernel->lines->lines[i], &in) ||
+                !subtracts(&in))
+                continue;
+            snprintf(equals, sizeof equals, kinds[l % 2].equals, in.operands[1], in.operands[2]);
+            change_replace(kernel->changes, change, i,
+                           "\t%s\n\tsub.f32 %%wbd1, %s, %s;\n\tselp.f32 %s, 0f00000000, %%wbd1, %%wbd0;",
+                           equals, in.operands[1], in.operands[2], in.operands[0]);
+        }
+    }
+}
+
 // ---- Products --------------------------------------------------------------------------------------------
 
 static bool multiplies(const PtxInstruction *in) {

@@ -97,8 +97,9 @@ void propose_elements_apart(const Kernel *kernel);
 void propose_sizes(const Kernel *kernel);
 void propose_signs(const Kernel *kernel);
 void propose_other_arrays(const Kernel *kernel);
-// floats.c: what variables start from, the sides of subtractions, and products with 0.
+// floats.c: what variables start from, the sides of subtractions, and operations that make a NaN.
 void propose_starts(const Kernel *kernel);
+void propose_zero_differences(const Kernel *kernel);
 void propose_zero_products(const Kernel *kernel);
 void propose_exchanged(const Kernel *kernel);
 // skipped.c: what a thread keeps that skips a load.

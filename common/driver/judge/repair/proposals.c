@@ -141,7 +141,10 @@ static void propose_for_small(const Kernel *kernel) {
     if (is_sync || is_uninit || symptoms->verdict == VERDICT_WRONG) propose_full_masks(kernel);
     if (symptoms->verdict == VERDICT_WRONG) {
         propose_zero_without_partner(kernel);
-        if (symptoms->is_special) propose_zero_products(kernel);
+        if (symptoms->is_special) {
+            propose_zero_differences(kernel);
+            propose_zero_products(kernel);
+        }
         propose_exchanged(kernel);
         propose_zero_where_skipped(kernel);
         if (symptoms->has_bounds) propose_starts(kernel);
