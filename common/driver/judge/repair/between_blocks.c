@@ -1,5 +1,6 @@
 // Accesses through which blocks communicate: their scope, their strength, and their order.
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "driver/judge/repair/kernel.h"
@@ -166,40 +167,72 @@ void propose_store_first(const Kernel *kernel) {
 static bool is_loaded_anew(const PtxInstruction *in) {
     return is_access(in, "ld") && !opcode_has(in, "shared") && in->operand_count == 2 &&
            in->operands[0][0] != '{' &&
-           (opcode_has(in, "volatile") || opcode_has(in, "relaxed") || opcode_has(in, "acquire"));
+           (opcode_has(in, "volatile") || opcode_has(in, "relaxed") || opcode_has(in, "acquire")) &&
+           in->predicate[0] == 0;
 }
 
-// The nearest load before `late` of the same word through the same register; -1: none, or the register may
-// hold another address by then.
-static int loaded_before(const Kernel *kernel, int late, const PtxInstruction *load) {
-    for (int at = late - 1; at >= kernel->first; at--) {
+// That of such loads of both lines, as ".u64"; NULL if they differ.
+static const char *type_of_loads(const Kernel *kernel, int early, int late) {
+    static const char *const types[] = {".b32", ".u32", ".s32", ".f32", ".b64", ".u64", ".s64", ".f64"};
+    unsigned found[2] = {0};
+    for (int i = kernel->first; i < kernel->end; i++) {
+        const PtxLine *line = &kernel->lines->lines[i];
         PtxInstruction in;
-        if (!ptx_instruction(&kernel->lines->lines[at], &in)) continue;
-        if (is_loaded_anew(&in) && strcmp(in.opcode, load->opcode) == 0 &&
-            strcmp(in.operands[1], load->operands[1]) == 0)
-            return at;
-        if (writes_for(&in, load)) return -1;
+        if ((line->source != early && line->source != late) || !ptx_instruction(line, &in) ||
+            !is_loaded_anew(&in))
+            continue;
+        for (unsigned t = 0; t < sizeof types / sizeof types[0]; t++)
+            if (strcmp(strrchr(in.opcode, '.'), types[t]) == 0) found[line->source == late] |= 1u << t;
     }
-    return -1;
+    const unsigned both = found[0] & found[1];
+    return both ? types[__builtin_ctz(both)] : NULL;
 }
 
-// A thread takes what it has loaded instead of loading the word once more, which may have changed. Code that
-// is inlined several times is changed everywhere.
-void propose_one_load(const Kernel *kernel) {
-    const int first = kernel->changes->count;
-    for (int late = kernel->first; late < kernel->end && kernel->changes->count < first + MOST; late++) {
-        const PtxLine *line = &kernel->lines->lines[late];
-        PtxInstruction load, earlier;
-        if (!line->source || !ptx_instruction(line, &load) || !is_loaded_anew(&load)) continue;
-        const int early = loaded_before(kernel, late, &load);
-        if (early < 0 || !ptx_instruction(&kernel->lines->lines[early], &earlier)) continue;
-        const int there = kernel->lines->lines[early].source;
-        if (there == 0 || there == line->source) continue;
-        char words[sizeof(Change){0}.words];
-        snprintf(words, sizeof words, "what line %d has loaded instead of a second load in line %d", there,
-                 line->source);
-        Change *change = change_with(kernel, first, CHANGE_ONE_LOAD, line->source, words);
-        change_replace(kernel->changes, change, late, "\t%smov%s %s, %s;", load.predicate,
-                       strrchr(load.opcode, '.'), load.operands[0], earlier.operands[0]);
+// The address of such a load into %wbo1.
+static void address_text(const PtxInstruction *in, char *text, size_t bytes) {
+    char base[PTX_OPERAND_BYTES] = "";
+    sscanf(in->operands[1], "[%95[^]+]", base);
+    const char *offset = in->operands[1] + 1 + strlen(base); // "+8]" or "]"
+    snprintf(text, bytes, "\tmov.b64 %%wbo1, %s;\n\tadd.s64 %%wbo1, %%wbo1, %ld;", base,
+             *offset == '+' ? strtol(offset + 1, NULL, 10) : 0);
+}
+
+// Where a load of one line is of the same word as the last one of another, a thread takes what that one has
+// loaded, which may have changed since.
+static void propose_loaded_before(const Kernel *kernel, int early, int late, const char *type) {
+    Change *change = changes_add(kernel->changes, CHANGE_ONE_LOAD, late);
+    if (!change) return;
+    snprintf(change->words, sizeof change->words,
+             "what line %d has loaded instead of a second load in line %d", early, late);
+    change_insert(
+        kernel->changes, change, kernel->first,
+        "\t.reg .pred %%wbo0;\n\t.reg .b64 %%wbo1, %%wbo2;\n\t.reg %s %%wbo3;\n\tmov.b64 %%wbo2, 0;", type);
+    for (int i = kernel->first; i < kernel->end; i++) {
+        const PtxLine *line = &kernel->lines->lines[i];
+        PtxInstruction in;
+        char address[300], load[400];
+        if ((line->source != early && line->source != late) || !ptx_instruction(line, &in) ||
+            !is_loaded_anew(&in) || strcmp(strrchr(in.opcode, '.'), type) != 0)
+            continue;
+        address_text(&in, address, sizeof address);
+        with_operand(&in, -1, "", load, sizeof load);
+        if (line->source == early)
+            change_replace(kernel->changes, change, i,
+                           "%s\n\tmov.b64 %%wbo2, %%wbo1;\n%s\n\tmov%s %%wbo3, %s;", address, load, type,
+                           in.operands[0]);
+        else
+            change_replace(kernel->changes, change, i,
+                           "%s\n\tsetp.eq.s64 %%wbo0, %%wbo1, %%wbo2;\n%s\n\t@%%wbo0 mov%s %s, %%wbo3;",
+                           address, load, type, in.operands[0]);
     }
+}
+
+void propose_one_load(const Kernel *kernel) {
+    int lines[MOST];
+    const int count = list_lines(kernel, is_loaded_anew, lines);
+    for (int late = 0; late < count; late++)
+        for (int early = 0; early < count; early++) {
+            const char *type = type_of_loads(kernel, lines[early], lines[late]);
+            if (early != late && type) propose_loaded_before(kernel, lines[early], lines[late], type);
+        }
 }

@@ -108,19 +108,36 @@ void variables_of_address(const Code *code, bool variables[]) {
 
 // ---- The distance to the next boundary --------------------------------------------------------------------
 
-// Of `x % 4`, `x % 16 / 4` and `x & 3`: its last token, and the distance of boundaries. 0: it is neither.
-static long distance_of(const Proposer *proposer, int at, int right, int *last) {
+// A number, or sizeof a type; 0: neither. `last`: its last token.
+static long number_at(const Tokens *tokens, int at, int *last) {
+    static const struct {
+        const char *name;
+        long bytes;
+    } types[] = {{"char", 1}, {"short", 2},  {"int", 4},   {"unsigned", 4}, {"float", 4},   {"double", 8},
+                 {"int2", 8}, {"float2", 8}, {"int4", 16}, {"uint4", 16},   {"float4", 16}, {"double2", 16}};
+    *last = at;
+    if (tokens->all[at].kind == TOKEN_INTEGER) return strtol(tokens->source + tokens->all[at].from, NULL, 0);
+    if (!token_is(tokens, at, "sizeof") || !token_is(tokens, at + 1, "(") || !token_is(tokens, at + 3, ")"))
+        return 0;
+    *last = at + 3;
+    for (size_t t = 0; t < sizeof types / sizeof types[0]; t++)
+        if (token_is(tokens, at + 2, types[t].name)) return types[t].bytes;
+    return 0;
+}
+
+// Of `x % 4`, `x % 16 / 4`, `x % sizeof(float4) / sizeof(float)` and `x & 3`: its last token, and the
+// distance of boundaries. 0: it is neither.
+static long distance_of(const Proposer *proposer, int at, int *last) {
     const Tokens *tokens = &proposer->code->tokens;
-    const Token *number = &tokens->all[right];
-    if (right != at + 1 || number->kind != TOKEN_INTEGER) return 0;
-    const long by = strtol(tokens->source + number->from, NULL, 0);
-    *last = right;
-    if (token_is(tokens, at, "&")) return (by & (by + 1)) == 0 ? by + 1 : 0;
-    if (!token_is(tokens, at, "%")) return 0;
-    if (!token_is(tokens, right + 1, "/") || tokens->all[right + 2].kind != TOKEN_INTEGER) return by;
-    const long size = strtol(tokens->source + tokens->all[right + 2].from, NULL, 0);
-    *last = right + 2;
-    return size > 0 && by % size == 0 ? by / size : 0;
+    int end;
+    const long by = number_at(tokens, at + 1, last);
+    if (token_is(tokens, at, "&")) return by > 0 && (by & (by + 1)) == 0 ? by + 1 : 0;
+    if (!token_is(tokens, at, "%") || !token_is(tokens, *last + 1, "/"))
+        return token_is(tokens, at, "%") ? by : 0;
+    const long size = number_at(tokens, *last + 2, &end);
+    if (size <= 0) return by;
+    *last = end;
+    return by % size == 0 ? by / size : 0;
 }
 
 // How far it is to the next boundary is 0, and not a whole group, for what is at one.
@@ -150,7 +167,7 @@ void propose_heads_at(const Proposer *proposer, int at) {
         !operator_operands(proposer->code, at, &left, &right) ||
         token_is(&proposer->code->tokens, left - 1, "-"))
         return;
-    const long distance = distance_of(proposer, at, right, &last);
+    const long distance = distance_of(proposer, at, &last);
     bool has_address = false;
     for (int i = left; i < at; i++)
         has_address |= token_is_one_of(&proposer->code->tokens, i, "size_t uintptr_t");
