@@ -202,6 +202,9 @@ enum {
     THREADS_OF_BLOCK_REACHED,
     REGISTERS_OF_BLOCK_REACHED,
     SHARED_OF_BLOCK_REACHED,
+    UNIT_OF_64,
+    UNIT_OF_128,
+    UNIT_OF_512,
 };
 static const Deviation deviations[] = {
     [THREADS_OF_BLOCK_ACCEPTED] = {"a block of more than threads_per_block threads counts as one that fits",
@@ -276,6 +279,12 @@ static const Deviation deviations[] = {
     [SHARED_OF_BLOCK_REACHED] =
         {"a block that asks for exactly shared_per_block bytes counts as one that does not fit",
          "limit-taken-for-too-much"},
+    [UNIT_OF_64] = {"the registers of a warp are rounded up to a multiple of 64, not of 256",
+                    "units-not-rounded"},
+    [UNIT_OF_128] =
+        {"the registers of a warp are rounded up to a multiple of 128, 4 for each thread, not of 256",
+         "units-not-rounded"},
+    [UNIT_OF_512] = {"the registers of a warp are rounded up to a multiple of 512, not of 256", NULL},
     {NULL, NULL},
 };
 
@@ -308,8 +317,9 @@ static int by_threads(const Formulas *by) {
 // schedulers with a quarter of the registers each, and a warp gets registers in multiples of 256.
 static int by_registers(const Formulas *by) {
     const int *q = by->q, warps = warps_of_block(by);
+    const int unit = has(by, UNIT_OF_64) ? 64 : has(by, UNIT_OF_128) ? 128 : has(by, UNIT_OF_512) ? 512 : 256;
     const int a_warp =
-        has(by, REGISTERS_NOT_ROUNDED) ? 32 * q[REGISTERS] : up_to_multiple(by, 32 * q[REGISTERS], 256);
+        has(by, REGISTERS_NOT_ROUNDED) ? 32 * q[REGISTERS] : up_to_multiple(by, 32 * q[REGISTERS], unit);
     const int in_quarters = up_to_multiple(by, warps, 4);
     const int a_block = a_warp * (has(by, BLOCK_WITHOUT_QUARTERS) ? warps : in_quarters);
     if (a_block > q[REGISTERS_PER_BLOCK] && !has(by, REGISTERS_OF_BLOCK_ACCEPTED)) return 0;

@@ -500,12 +500,16 @@ static void tell_shape(const Evidence *evidence, Judgement *judgement, const Mis
     snprintf(check->why, sizeof check->why, "%s", error_shape(shape)->words);
 }
 
+// Whether every sentence follows from what was found or checked in the run.
+static bool is_shown(const Mistake *mistake, const Evidence *evidence) {
+    return mistake->is_shown || (mistake->shown_by && fits(mistake->shown_by, evidence->message));
+}
+
 // What shows that the run went wrong for this reason; NULL: the clues only suit it.
 static const char *proof_of(const Mistake *mistake, const Evidence *evidence) {
     const Judgement *judgement = evidence->judgement;
     if (is_repaired(mistake, &judgement->repair)) return "repair";
-    if (mistake->is_shown || (mistake->shown_by && fits(mistake->shown_by, evidence->message)))
-        return "finding";
+    if (is_shown(mistake, evidence)) return "finding";
     if (is_accounted(mistake, &judgement->accounting)) return "accounting";
     const bool reads_text = mistake->source || mistake->line || mistake->other || mistake->absent;
     if (mistake->what_if && is_supposed(mistake, &judgement->what_if)) return "what-if";
@@ -574,11 +578,17 @@ void diagnose(const Chapter *of, const char *source, Judgement *judgement, Diagn
     Evidence evidence = {.of = of, .judgement = judgement};
     gather(&evidence, source);
     bool is_first = true;
+    const Mistake *shown = NULL;
     for (int m = 0; m < mistake_count && !diagnosis->mistake; m++) {
-        if (!matches(&mistakes[m], &evidence) || is_hidden_by_cause(&mistakes[m], &evidence)) continue;
-        if (is_open(&mistakes[m], judgement, is_first)) diagnosis->mistake = &mistakes[m];
+        const Mistake *mistake = &mistakes[m];
+        if (!matches(mistake, &evidence) || is_hidden_by_cause(mistake, &evidence)) continue;
+        if (is_open(mistake, judgement, is_first)) diagnosis->mistake = mistake;
+        if (!shown && (is_shown(mistake, &evidence) || is_accounted(mistake, &judgement->accounting)))
+            shown = mistake;
         is_first = false;
     }
+    // A repair of another kind may be a way round the mistake. What the run itself shows is true beside it.
+    if (!diagnosis->mistake) diagnosis->mistake = shown;
     explain(&evidence, diagnosis);
     tell_shape(&evidence, judgement, diagnosis->mistake);
     evidence_free(&evidence);

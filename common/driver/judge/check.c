@@ -155,6 +155,13 @@ static void set_numbers(CheckReport *report, double expected, double got, double
     value_text(got, report->got_words, sizeof report->got_words);
 }
 
+// What an element of that type holds of it.
+static double as_stored(ElementType type, double value) {
+    uint64_t element = 0;
+    element_set(&element, type, 0, value);
+    return element_get(&element, type, 0);
+}
+
 // Both NaN, the same infinity, or finite and at most `budget` apart. `share` grows to the part of the budget
 // used.
 static CheckOutcome compare(double expected, double got, double budget, double *share) {
@@ -437,7 +444,9 @@ static bool check_elements(const CheckedCase *finished, CheckReport *report) {
     report->wrong = wrong;
     name_buffer(report, buffer, first, expected->count);
     double got = element_get(finished->after[out], buffer->type, first);
-    set_numbers(report, expected_value(expected, first), got, budget_there);
+    const double value = expected_value(expected, first);
+    const bool has_range = expected->magnitudes || expected->bounds;
+    set_numbers(report, has_range ? value : as_stored(buffer->type, value), got, budget_there);
     element_text(finished->after[out], buffer->type, first, report->got_words, sizeof report->got_words);
     char name[160];
     element_name(finished, out, first, name, sizeof name);
