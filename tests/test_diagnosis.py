@@ -116,6 +116,8 @@ CASES = [
     ("last-only", 1025, 0, 1),
     ("first-lost", 1025, 0, 1),
     ("last-lost", 1025, 0, 2),
+    ("middle-lost", 31, 0, 1),
+    ("middle-twice", 31, 0, 1),
     ("head-lost", 257, 4, 1),
     ("head-but-first-lost", 257, 4, 1),
     ("tail-but-first-lost", 31, 0, 1),

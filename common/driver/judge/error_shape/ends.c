@@ -1,5 +1,6 @@
 // One end of the array is lost or counted twice: the first and the last element, the head before the first
-// multiple of 16 bytes, and what remains after whole groups, warps, blocks, rounds and chunks.
+// multiple of 16 bytes, what remains after whole groups, warps, blocks, rounds and chunks, and where two ends
+// meet.
 #include "driver/judge/error_shape/shape_group.h"
 
 SHAPE(first_lost) {
@@ -9,6 +10,9 @@ SHAPE(first_lost) {
 
 SHAPE(last_only) { return i == v->count - 1; }
 SHAPE(last_lost) { return i != v->count - 1; }
+// Two ends move towards each other, and what they meet at is of neither.
+SHAPE(middle_lost) { return v->count % 2 == 0 || i != v->count / 2; }
+SHAPE(middle_twice) { return 1 + (v->count % 2 == 1 && i == v->count / 2); }
 SHAPE(head_lost) { return i >= v->head; }
 SHAPE(head_twice) { return 1 + (i < v->head); }
 SHAPE(head_by_each_block) { return i < v->head ? v->blocks : 1; }
@@ -62,6 +66,8 @@ static const ErrorShape shapes[] = {
     {"first-lost", first_lost, "Every wrong sum lacks element 0 and nothing else."},
     {"last-only", last_only, "The result is the last element, at every size."},
     {"last-lost", last_lost, "Every wrong sum lacks the last element and nothing else."},
+    {"middle-lost", middle_lost, "Only sums of an odd number of elements are wrong."},
+    {"middle-twice", middle_twice, "Only sums of an odd number of elements are wrong."},
     {"head-lost", head_lost,
      "Every wrong sum lacks the elements before the first multiple of 16 bytes and nothing else."},
     {"head-but-first-lost", head_but_first_lost,
@@ -98,7 +104,8 @@ static const ErrorShape shapes[] = {
     {"rest-of-shares-lost", rest_of_warps_lost,
      "Every wrong sum lacks the last n % warps elements, where warps is the number of warps of the grid."},
     {"rest-of-shares-lost", groups_of_blocks_lost,
-     "Of the whole groups of 4 every wrong sum lacks the last ones: as many as remain after a division by the "
+     "Of the whole groups of 4 every wrong sum lacks the last ones: as many as remain after a division by "
+     "the "
      "number of blocks."},
     {"rest-of-shares-lost", groups_of_round_lost,
      "Of the whole groups of 4 every wrong sum lacks the last ones, which are too few for all threads of the "
