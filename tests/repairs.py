@@ -101,6 +101,15 @@ def applied(change: dict[str, Any], text: str, finding_line: int) -> Iterator[st
 
     elif kind == "wide":
         yield _wide(lines, [int(line) for line in re.findall(r"line (\d+)", change["words"])])
+    elif kind == "more-blocks" and "one more" in change["words"]:
+        for grid in re.finditer(r"launch->grid = .*;", text):
+            yield text[: grid.end()] + " launch->grid.x += 1;" + text[grid.end() :]
+    elif kind == "block-size":
+        size = re.search(r"blocks of (\d+) threads", change["words"])
+        assert size
+        threads = "launch->grid.x * launch->block.x"
+        shape = f"launch->grid = ceil_div({threads}, {size[1]}); launch->block = {size[1]};"
+        yield re.sub(r"(LAUNCH\(\w+\) \{[^{}]*)\}", rf"\1{shape} }}", text)
     elif kind == "more-blocks":
         share = re.search(r"every (\d+) elements", change["words"])
         least = (

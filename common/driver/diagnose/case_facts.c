@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "driver/diagnose/unwritten_facts.h"
 #include "driver/plan/elements.h"
 
 typedef struct {
@@ -253,6 +254,25 @@ static bool head_is_past(const Cases *cases) {
     return has_two;
 }
 
+// Whether every access before the first byte of its buffer begins at the last multiple of its size, in cases
+// with several bases.
+static bool is_rounded_down(const Cases *cases) {
+    uint64_t one = 0;
+    bool has_two = false;
+    for (int i = 0; i < cases->judgement->case_count; i++) {
+        const CaseReport *report = &cases->judgement->cases[i];
+        const Finding *finding = &report->finding;
+        if (!is_of_task(cases, report) || report->verdict == VERDICT_PASS) continue;
+        if (!report->has_finding || finding->index >= 0 || finding->bytes < 8) return false;
+        const uint64_t before = (uint64_t)-finding->index;
+        if (before >= (uint64_t)finding->bytes || finding->address % (uint64_t)finding->bytes != 0)
+            return false;
+        has_two |= one > 0 && before != one;
+        one = before;
+    }
+    return has_two;
+}
+
 // Whether exactly those cases go wrong that have fewer elements than come before the first multiple of 16.
 static bool only_in_head_is_wrong(const Cases *cases) {
     const CaseReport *first = cases->first;
@@ -274,9 +294,11 @@ Facts facts_of_cases(const Chapter *of, const Judgement *judgement) {
     const CaseReport *first = &judgement->cases[judgement->first];
     const Cases cases = {.judgement = judgement, .first = first, .task = &of->tasks[first->settings.task]};
     Facts facts = facts_of_all(&cases) | facts_of_sizes(&cases) | facts_of_offsets(&cases) |
-                  facts_of_counters(&cases) | facts_of_own(&cases);
+                  facts_of_counters(&cases) | facts_of_own(&cases) |
+                  facts_of_unwritten(judgement, first->settings.task);
     const bool is_at_start = first->has_finding && first->finding.object[0] && first->finding.index == 0;
     if (is_at_start && only_base_is_misaligned(&cases)) facts |= FACT_AT_START;
+    if (is_rounded_down(&cases)) facts |= FACT_ROUNDED_DOWN;
     if (head_is_past(&cases)) facts |= FACT_HEAD_IS_PAST;
     if (only_in_head_is_wrong(&cases)) facts |= FACT_ONLY_IN_HEAD_WRONG;
     if (blocks_ended(&cases)) facts |= FACT_BLOCKS_ENDED;

@@ -118,6 +118,13 @@ __extension__ typedef unsigned __int128 Facts;
 #define FACT_OWN_CANCELS FACT(92)
 #define FACT_FEW_BLOCKS_RIGHT FACT(41) // those with more blocks than a block has threads
 #define FACT_REST_UNWRITTEN FACT(42)   // and the missing ones are the remainder of a division by 2, 4 or 8
+// Of all cases in which elements are never written
+#define FACT_END_IS_WRITTEN FACT(100)      // in one of them the last element is
+#define FACT_BLOCKS_ROUNDED_DOWN FACT(101) // what a division by the elements of a block leaves is not
+// What is missing are the elements of threads that have several and lack the last of them
+#define FACT_NEEDS_THE_LAST FACT(102)
+// Of all accesses before the first byte: each begins at the multiple of its size before that
+#define FACT_ROUNDED_DOWN FACT(103)
 
 typedef struct {
     const char *slug;    // "missing-barrier"

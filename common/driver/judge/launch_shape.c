@@ -177,6 +177,10 @@ static bool ask_launch(Runner *runner, int image, const Launch *launch, const Im
     return true;
 }
 
+bool is_other_shape(OtherShape other) {
+    return other.blocks_per_sm || other.block_threads || other.share || other.more_blocks;
+}
+
 static void change_shape(OtherShape other, const CaseSize *size, const GpuInfo *device,
                          LaunchShapeImage *answer) {
     const bool is_line =
@@ -189,6 +193,7 @@ static void change_shape(OtherShape other, const CaseSize *size, const GpuInfo *
         const int64_t least = size->rows > 0 ? size->rows : (size->n + each - 1) / each;
         if (answer->grid[0] < least) answer->grid[0] = least;
     }
+    answer->grid[0] += other.more_blocks;
     if (other.blocks_per_sm)
         answer->grid[0] = (int64_t)other.blocks_per_sm * device->sm_count;
     else if (other.block_threads)

@@ -26,8 +26,12 @@ typedef struct {
 // and as many threads in all.
 typedef struct {
     int blocks_per_sm, block_threads;
-    int share; // with a thread for so many elements, or at least one block for each row
+    int share;       // with a thread for so many elements, or at least one block for each row
+    int more_blocks; // besides LAUNCH's
 } OtherShape;
+
+// Whether it is another one than LAUNCH's.
+bool is_other_shape(OtherShape other);
 
 // Asks the LAUNCH kernels of a task, one after the other, on a runner that is idle, of the image in that
 // slot, for the runner's device. False if the runner is lost (`shape` has the reason).

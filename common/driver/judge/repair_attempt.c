@@ -40,6 +40,8 @@ Symptoms search_symptoms(const Search *search, const CaseReport *report) {
         .has_rows = report->settings.size.rows > 0,
         .has_bounds = search->ptx.judge->of->tasks[search->ptx.task].expect == EXPECT_ROWS,
         .is_special = report->has_check && report->check.outcome == CHECK_SPECIAL,
+        .is_unwritten = report->has_check && report->check.outcome == CHECK_NOT_WRITTEN,
+        .block_threads = report->shape.launches[0].block_threads,
         .is_left_out = report->has_check && report->check.outcome == CHECK_LEFT_OUT,
         .source = search->ptx.judge->subjects->source_text,
     };

@@ -39,7 +39,9 @@ static Rerun rerun_with(const TaskPtx *ptx, const Change *const changes[], int c
                  .most_steps = ptx->most_steps};
     for (int c = 0; c < count; c++) {
         how.zeroes_output |= changes[c]->zeroes_output;
-        if (changes[c]->share) how.share = changes[c]->share;
+        if (changes[c]->launch.share) how.shape.share = changes[c]->launch.share;
+        if (changes[c]->launch.more_blocks) how.shape.more_blocks = changes[c]->launch.more_blocks;
+        if (changes[c]->launch.block_threads) how.shape.block_threads = changes[c]->launch.block_threads;
         if (changes[c]->variant)
             how.variant = changes[c]->variant, how.patience = patience * VARIANT_PATIENCE;
         if (changes[c]->guarded_line) how.guarded_line = changes[c]->guarded_line;

@@ -44,11 +44,11 @@ static bool rerun_large(Judge *judge, Worker *worker, const Case *one, const Rer
 static const TaskShape *shape_of(Judge *judge, Worker *worker, const Case *one, const Rerun *how) {
     const TaskShape *own = judge_case_shape(judge, one);
     if (!own || own->verdict != VERDICT_PASS) return NULL;
-    if (how->share == 0) return own;
+    if (!is_other_shape(how->shape)) return own;
     static TaskShape other;
     const GpuInfo *device = one->figures ? &gpu_profiles[one->figures - 1].info : runner_info(worker->runner);
     worker->is_lost = !ask_shape_for(worker->runner, 0, &judge->of->tasks[one->task], one->task, how->kernels,
-                                     one->size, device, (OtherShape){.share = how->share}, &other);
+                                     one->size, device, how->shape, &other);
     return worker->is_lost || other.verdict != VERDICT_PASS ? NULL : &other;
 }
 

@@ -9,7 +9,7 @@ typedef struct {
     bool zeroes_output;  // and all else that no case fills, before the first launch
     void *const *inputs; // by buffer, instead of the case's; NULL, or one of them: those. Results are then
                          // not compared with any
-    int share;           // as OtherShape.share
+    OtherShape shape;    // of the launches over all elements
     int guarded_line;    // of kernel.cu, whose accesses outside of all memory are left out; 0: none
     int variant;         // VARIANT_CHOICE, which the image has; 0: the kernel as it is
     ModelWork *works;    // by launch of the task: follows the run for the time model; NULL: does not
@@ -21,7 +21,7 @@ typedef struct {
 } Rerun;
 
 // On an emulator. False when nothing can be said, as with a lost worker. A large case heeds only
-// `kernels`, `share` and `is_of_the_end`.
+// `kernels`, `shape` and `is_of_the_end`.
 bool judge_rerun(Judge *judge, Worker *worker, const Case *one, const Rerun *how, CaseReport *report);
 // What such a run of this report takes on a usual machine, in milliseconds: counted and not timed, so that
 // every machine finds the same.

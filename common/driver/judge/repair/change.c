@@ -44,6 +44,7 @@ static const char *const names[CHANGE_KINDS] = {
     [CHANGE_ONE_WAY] = "one-way",
     [CHANGE_MORE_SHARED] = "more-shared",
     [CHANGE_MORE_BLOCKS] = "more-blocks",
+    [CHANGE_BLOCK_SIZE] = "block-size",
     [CHANGE_WIDE] = "wide",
     [CHANGE_EXPRESSION] = "expression",
     [CHANGE_NAME] = "name",

@@ -43,6 +43,7 @@ typedef enum {
     CHANGE_ONE_WAY,     // all threads take the same side of a condition
     CHANGE_MORE_SHARED, // larger arrays in shared memory
     CHANGE_MORE_BLOCKS, // a larger grid
+    CHANGE_BLOCK_SIZE,  // smaller or larger blocks
     CHANGE_WIDE,        // whole numbers of 64 bits in some lines
     // Of the source alone:
     CHANGE_EXPRESSION, // another expression
@@ -72,14 +73,21 @@ typedef struct {
     int first, last;
 } LineRange;
 
+// Of the launches over all elements; 0: as LAUNCH has it.
+typedef struct {
+    int share;         // so many elements for a thread, or at least one block for each row
+    int more_blocks;   // besides LAUNCH's
+    int block_threads; // of a block, and as many threads in all
+} LaunchChange;
+
 typedef struct {
     ChangeKind kind;
     int source; // line of kernel.cu; 0: of none in particular
     ChangeSide side;
-    char words[256];              // "a barrier before line 30"
-    bool zeroes_output;           // memory is zero before the launch
-    int guarded_line;             // of EmulatorLaunch
-    int share;                    // of OtherShape
+    char words[256];    // "a barrier before line 30"
+    bool zeroes_output; // memory is zero before the launch
+    int guarded_line;   // of EmulatorLaunch
+    LaunchChange launch;
     int function;                 // of the PTX
     int variant;                  // of the source, which the image has, from 1 on; 0: edits
     LineRange own[CHANGE_PLACES]; // of a variant: the lines, of the text with all, of what it stands for

@@ -108,6 +108,10 @@ void propose_zero_where_skipped(const Kernel *kernel);
 // `parts`.
 void propose_wide(const Kernel *kernel);
 void propose_less_wide(const Kernel *kernel, const Change *whole, int from, int parts);
+// launches.c: more blocks than LAUNCH asks for, or blocks of another size.
+void propose_more_blocks(const Kernel *kernel);
+void propose_one_more_block(const Kernel *kernel);
+void propose_block_sizes(const Kernel *kernel);
 // shared.c: a change that repairs the kernel, for its own line alone, or for another one that has a value of
 // it in common. False: there is none. `also`: what its words lack if neither repairs it.
 bool propose_parts_of(const Kernel *kernel, const Change *whole, char *also, size_t bytes);

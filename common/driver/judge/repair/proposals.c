@@ -58,24 +58,6 @@ bool propose_parts(const PtxLines *lines, const Change *whole, const Symptoms *s
     return is_shared;
 }
 
-// Fewest first: with too many, the index of a round that is not needed overflows.
-static void propose_more_blocks(const Kernel *kernel) {
-    static const int shares[] = {100, 12, 1};
-    const bool has_rows = kernel->symptoms->has_rows;
-    for (size_t s = has_rows ? 2 : 0; s < sizeof shares / sizeof shares[0]; s++) {
-        Change *change = changes_add(kernel->changes, CHANGE_MORE_BLOCKS, 0);
-        if (!change) return;
-        change->share = shares[s];
-        if (has_rows)
-            say(change, "at least as many blocks as rows");
-        else if (shares[s] == 1)
-            say(change, "at least as many threads as elements");
-        else
-            snprintf(change->words, sizeof change->words, "at least one thread for every %d elements",
-                     shares[s]);
-    }
-}
-
 // What only a size shows that is too large for 32 bits, or for a number of kernel.cu.
 static void propose_for_large(const Kernel *kernel) {
     propose_wide(kernel);
@@ -149,6 +131,7 @@ static void propose_for_small(const Kernel *kernel) {
         propose_zero_where_skipped(kernel);
         if (symptoms->has_bounds) propose_starts(kernel);
     }
+    if (symptoms->is_unwritten) propose_one_more_block(kernel);
     if (is_costly) propose_one_way(kernel);
     if (is_uninit || symptoms->verdict == VERDICT_WRONG) {
         propose_zero_registers(kernel);
@@ -184,6 +167,7 @@ static void propose_for_small(const Kernel *kernel) {
     propose_operators(kernel);
     if (!has_bad_address) propose_quantities(kernel);
     propose_comparisons(kernel, true);
+    if (symptoms->verdict == VERDICT_WRONG) propose_block_sizes(kernel);
     if (symptoms->verdict == VERDICT_WRONG && waits_for_others(kernel)) propose_staying(kernel, true);
     if (symptoms->verdict == VERDICT_OOB) {
         propose_more_shared(kernel);
