@@ -195,6 +195,10 @@ static Facts facts_of_task(const Task *task) {
     if (out >= 0 && task->buffers[out].type == F64) facts |= FACT_DOUBLES;
     if (out >= 0 && task->buffers[out].count.kind == QUANTITY_N) facts |= FACT_MAPS;
     if (task_has_workspace(task)) facts |= FACT_WORKSPACE;
+    for (int b = 0; b < task_buffer_count(task); b++) {
+        const BufferRole role = task->buffers[b].role;
+        if (role != INPUT && role != OUTPUT && role != OUTPUT_ZEROED) facts |= FACT_HAS_SCRATCH;
+    }
     if (task->memory_left) facts |= FACT_NO_MEMORY;
     return facts;
 }
@@ -526,15 +530,19 @@ static const char *proof_of(const Mistake *mistake, const Evidence *evidence) {
     return NULL;
 }
 
-// Whether the changes are another text, and none of a kind that says why, such as one more barrier.
+// Whether the changes are another text or another size of blocks, and none of a kind that says why, such as
+// one more barrier.
 static bool is_only_text(const Repair *repair) {
     static const char kinds_with_a_cause[] =
         "barrier|warp-barrier|moved-barrier|async-wait|fence|scope|volatile|store-first|one-load|full-mask|"
         "no-partner|zero|zero-shared|zero-output|atomic|one-lane|one-thread|zero-product|zero-"
         "difference|guard|single-accesses|stay|unsigned|more-shared|more-blocks|wide";
-    for (int c = 0; c < repair->change_count; c++)
+    bool is_of_blocks = true;
+    for (int c = 0; c < repair->change_count; c++) {
         if (is_one_of(repair->changes[c].name, kinds_with_a_cause)) return false;
-    return repair->is_of_source;
+        is_of_blocks = is_of_blocks && strcmp(repair->changes[c].name, "block-size") == 0;
+    }
+    return repair->is_of_source || is_of_blocks;
 }
 
 // Whether what is known for certain leaves room for it: once a change is known that repairs the kernel or

@@ -41,7 +41,10 @@ Symptoms search_symptoms(const Search *search, const CaseReport *report) {
         .has_bounds = search->ptx.judge->of->tasks[search->ptx.task].expect == EXPECT_ROWS,
         .is_special = report->has_check && report->check.outcome == CHECK_SPECIAL,
         .is_unwritten = report->has_check && report->check.outcome == CHECK_NOT_WRITTEN,
-        .block_threads = report->shape.launches[0].block_threads,
+        // Blocks of another size round otherwise, whatever the mistake is.
+        .block_threads = report->has_check && report->check.outcome == CHECK_BUDGET
+                             ? 0
+                             : report->shape.launches[0].block_threads,
         .is_left_out = report->has_check && report->check.outcome == CHECK_LEFT_OUT,
         .source = search->ptx.judge->subjects->source_text,
     };

@@ -30,10 +30,10 @@ void propose_one_more_block(const Kernel *kernel) {
 
 // A tree or a list of warps may be right for one size only.
 void propose_block_sizes(const Kernel *kernel) {
-    enum { LEAST = 32, MOST = 1024 };
+    enum { WARP = 32, LEAST = 64, MOST = 1024 }; // of one warp, a block lacks what several have to do
     const int now = kernel->symptoms->block_threads, sizes[] = {now / 2, 2 * now};
     for (int s = 0; s < 2; s++) {
-        if (sizes[s] < LEAST || sizes[s] > MOST || sizes[s] % LEAST != 0) continue;
+        if (sizes[s] < LEAST || sizes[s] > MOST || sizes[s] % WARP != 0) continue;
         Change *change = changes_add(kernel->changes, CHANGE_BLOCK_SIZE, 0);
         if (!change) return;
         change->launch.block_threads = sizes[s];
