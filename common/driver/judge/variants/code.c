@@ -251,7 +251,7 @@ static int read_switch(Code *code, int at, int parent, bool in_block) {
 static int read_simple(Code *code, int at, int parent, bool in_block) {
     const int end = find(code, at, code->tokens.count, "; }");
     StatementKind kind = STATEMENT_EXPRESSION;
-    if (token_is_one_of(&code->tokens, at, "asm __asm__ static_assert using typedef struct goto ;"))
+    if (token_is_one_of(&code->tokens, at, "asm __asm__ static_assert using typedef struct union class enum goto ;"))
         kind = STATEMENT_OTHER;
     else if (is(code, at, "return"))
         kind = STATEMENT_RETURN;
