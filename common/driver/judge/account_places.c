@@ -119,10 +119,23 @@ static void sort(Places *places) {
 
 // What all misplaced elements have in common, as far as one input is concerned.
 typedef struct {
-    enum { SAME_DISTANCE, SAME_SOURCE, OWN_NUMBER, NO_RULE } kind;
-    long long value; // the distance or source
+    enum { SAME_DISTANCE, SAME_SOURCE, OWN_NUMBER, REVERSED, NO_RULE } kind;
+    long long value; // the distance or source, or how many elements are in reverse order
     long long first; // the first misplaced element
 } Rule;
+
+// How many elements side by side each misplaced one is reversed with, as 2 where pairs are exchanged; 0: they
+// are not.
+static long long reversed_together(const Places *places, int k) {
+    long long together = 0;
+    for (long long at = 0; at < places->n; at++) {
+        if (places->kinds[at] != ELSEWHERE) continue;
+        const long long mask = places->sources[k][at] ^ proper_source(places, at);
+        if (together == 0) together = mask + 1;
+        if (mask + 1 != together) return 0;
+    }
+    return together == 2 || together == 4 || together == 8 ? together : 0;
+}
 
 static Rule find_rule(const Places *places, int k) {
     const long long *sources = places->sources[k];
@@ -141,7 +154,9 @@ static Rule find_rule(const Places *places, int k) {
     }
     if (is_same_distance) return (Rule){SAME_DISTANCE, distance, first};
     if (is_same_source) return (Rule){SAME_SOURCE, sources[first], first};
-    return (Rule){is_own_number ? OWN_NUMBER : NO_RULE, 0, first};
+    if (is_own_number) return (Rule){OWN_NUMBER, 0, first};
+    const long long together = reversed_together(places, k);
+    return (Rule){together ? REVERSED : NO_RULE, together, first};
 }
 
 // "the element 4 further on in a and b"
@@ -153,6 +168,12 @@ static void say_source(const Places *places, const Rule *rule, int k, const char
         text_printf(words, "the element %s further %s in %s", a, rule->value < 0 ? "back" : "on", names);
         break;
     case SAME_SOURCE: text_printf(words, "element %s of %s", a, names); break;
+    case REVERSED:
+        if (rule->value == 2)
+            text_printf(words, "the other element of their pair in %s", names);
+        else
+            text_printf(words, "those of their group of %s in reverse order in %s", a, names);
+        break;
     case OWN_NUMBER: text_printf(words, "the element with their own number in %s", names); break;
     default:
         count_text(rule->first, a, sizeof a);
@@ -164,9 +185,14 @@ static void say_source(const Places *places, const Rule *rule, int k, const char
 }
 
 // " take element 0 of a and the element 4 further on in b": each input with another rule than its own place.
-static void say_sources(const Places *places, bool is_one, Text *words) {
+static void say_sources(const Places *places, bool is_one, Text *words, Accounting *out) {
     Rule rules[MOST_INPUTS];
-    for (int k = 0; k < places->input_count; k++) rules[k] = find_rule(places, k);
+    bool are_reversed = true;
+    for (int k = 0; k < places->input_count; k++) {
+        rules[k] = find_rule(places, k);
+        are_reversed &= rules[k].kind == REVERSED && rules[k].value == rules[0].value;
+    }
+    if (are_reversed) out->rules |= ACCOUNT_REVERSED;
     const bool are_alike = places->input_count == 2 && rules[0].kind == rules[1].kind &&
                            rules[0].value == rules[1].value && rules[0].kind != NO_RULE;
     const char *joint = is_one ? " takes " : " take ";
@@ -182,7 +208,7 @@ static void say_sources(const Places *places, bool is_one, Text *words) {
     }
 }
 
-static long long say_kind(const Places *places, Kind kind, Text *words) {
+static long long say_kind(const Places *places, Kind kind, Text *words, Accounting *out) {
     char which[240];
     const CaseSize *size = &places->account->one.size;
     const Subset subset = {places->kinds, places->n, 1u << kind, &places->account->launch,
@@ -198,7 +224,7 @@ static long long say_kind(const Places *places, Kind kind, Text *words) {
     if (kind == WITHOUT_FIRST || kind == WITHOUT_SECOND)
         text_printf(words, " %s %s alone", is_one ? "holds" : "hold",
                     places->buffers[places->inputs[kind == WITHOUT_FIRST]].name);
-    if (kind == ELSEWHERE) say_sources(places, is_one, words);
+    if (kind == ELSEWHERE) say_sources(places, is_one, words, out);
     return count;
 }
 
@@ -226,7 +252,7 @@ static void say(const Places *places, Accounting *out) {
     Text words = {0};
     out->n = places->n;
     for (Kind kind = UNWRITTEN; kind < KINDS; kind++) {
-        const long long count = say_kind(places, kind, &words);
+        const long long count = say_kind(places, kind, &words, out);
         *(kind == ELSEWHERE ? &out->misplaced : &out->missing) += count;
     }
     const long long others = places->n - out->missing - out->misplaced;

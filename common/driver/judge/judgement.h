@@ -100,7 +100,8 @@ typedef enum {
     ACCOUNT_KEPT = 16384,  // outputs contain other outputs
     ACCOUNT_MOVED = 32768, // they hold those of other places
     ACCOUNT_STORED_TWICE =
-        65536 // as many elements are stored as there are, some of them at a place of others
+        65536,                 // as many elements are stored as there are, some of them at a place of others
+    ACCOUNT_REVERSED = 1 << 20 // every misplaced one is exchanged with another of its pair or group
 } AccountRule;
 
 enum { MAX_TOGETHER = 3 }; // deviations of a formula
