@@ -59,6 +59,7 @@ void propose_moved_barrier(const Kernel *kernel);
 void propose_warp_barriers_everywhere(const Kernel *kernel);
 void propose_staying(const Kernel *kernel, bool of_ends);
 void propose_one_way(const Kernel *kernel);
+void propose_barrier_choices(const Kernel *kernel); // one way to the block's or the warp's
 // between_blocks.c: the scope, strength and order of what other blocks see.
 void propose_scopes(const Kernel *kernel);
 void propose_volatile(const Kernel *kernel);

@@ -382,36 +382,60 @@ static int meaning_of_taken(const Kernel *kernel, int at, const PtxInstruction *
 
 // All threads go the same way at the branches of a line, and take the same of two values: a special case that
 // is wrong is taken by none then, and one that is right by all.
+static void propose_ways(const Kernel *kernel, int line) {
+    for (int way = 0; way < 2 && !is_loop(kernel, line); way++) {
+        Change *change = NULL;
+        int meanings[3] = {0}; // how many branches mean that the condition is not true, unknown, or true
+        for (int i = kernel->first; i < kernel->end; i++) {
+            PtxInstruction in;
+            if (kernel->lines->lines[i].source != line || !is_condition(kernel, i, &in)) continue;
+            if (!change) change = changes_add(kernel->changes, CHANGE_ONE_WAY, line);
+            const int taken = opcode_is(&in, "bra") ? meaning_of_taken(kernel, i, &in) : 0;
+            meanings[1 + (way == 0 ? taken : -taken)]++;
+            if (opcode_is(&in, "selp"))
+                change_replace(kernel->changes, change, i, "\t%s mov.%s %s, %s;", in.predicate,
+                               strrchr(in.opcode, '.') + 1, in.operands[0], in.operands[1 + way]);
+            else if (way == 0)
+                change_replace(kernel->changes, change, i, "\tbra %s;", in.operands[0]);
+            else
+                change_replace(kernel->changes, change, i, "\t// taken by none");
+        }
+        const bool is_never = meanings[0] > 0 && meanings[1] + meanings[2] == 0,
+                   is_always = meanings[2] > 0 && meanings[0] + meanings[1] == 0;
+        say_at(change,
+               is_never    ? "the condition never true"
+               : is_always ? "the condition always true"
+                           : "the condition decided the same way every time",
+               "in");
+    }
+}
+
 void propose_one_way(const Kernel *kernel) {
     int lines[MOST];
     const int count = list_lines(kernel, may_be_condition, lines);
-    for (int l = 0; l < count; l++) {
-        for (int way = 0; way < 2 && !is_loop(kernel, lines[l]); way++) {
-            Change *change = NULL;
-            int meanings[3] = {0}; // how many branches mean that the condition is not true, unknown, or true
-            for (int i = kernel->first; i < kernel->end; i++) {
-                PtxInstruction in;
-                if (kernel->lines->lines[i].source != lines[l] || !is_condition(kernel, i, &in)) continue;
-                if (!change) change = changes_add(kernel->changes, CHANGE_ONE_WAY, lines[l]);
-                const int taken = opcode_is(&in, "bra") ? meaning_of_taken(kernel, i, &in) : 0;
-                meanings[1 + (way == 0 ? taken : -taken)]++;
-                if (opcode_is(&in, "selp"))
-                    change_replace(kernel->changes, change, i, "\t%s mov.%s %s, %s;", in.predicate,
-                                   strrchr(in.opcode, '.') + 1, in.operands[0], in.operands[1 + way]);
-                else if (way == 0)
-                    change_replace(kernel->changes, change, i, "\tbra %s;", in.operands[0]);
-                else
-                    change_replace(kernel->changes, change, i, "\t// taken by none");
-            }
-            const bool is_never = meanings[0] > 0 && meanings[1] + meanings[2] == 0,
-                       is_always = meanings[2] > 0 && meanings[0] + meanings[1] == 0;
-            say_at(change,
-                   is_never    ? "the condition never true"
-                   : is_always ? "the condition always true"
-                               : "the condition decided the same way every time",
-                   "in");
-        }
+    for (int l = 0; l < count; l++) propose_ways(kernel, lines[l]);
+}
+
+// Whether the lines from `source` on have a barrier of the block and one of the warp, of which an if in it
+// chooses one.
+static bool chooses_a_barrier(const Kernel *kernel, int source) {
+    enum { FEW_LINES = 6 };
+    bool has_block = false, has_warp = false, has_else = false;
+    char said[512];
+    if (!kernel_line(kernel, source, said, sizeof said) || !strstr(said, "if (")) return false;
+    for (int l = source; l < source + FEW_LINES && kernel_line(kernel, l, said, sizeof said); l++) {
+        has_block |= strstr(said, "__syncthreads()") != NULL;
+        has_else |= (has_block || has_warp) && strstr(said, "else");
+        has_warp |= strstr(said, "__syncwarp(") != NULL;
     }
+    return has_block && has_warp && has_else;
+}
+
+void propose_barrier_choices(const Kernel *kernel) {
+    int lines[MOST];
+    const int count = list_lines(kernel, may_be_condition, lines);
+    for (int l = 0; l < count; l++)
+        if (chooses_a_barrier(kernel, lines[l])) propose_ways(kernel, lines[l]);
 }
 
 // Before every access: what is missing is an order, wherever.

@@ -145,6 +145,7 @@ static void propose_for_small(const Kernel *kernel) {
         propose_volatile(kernel);
     }
     if (symptoms->is_weak || is_between_blocks) propose_fences(kernel);
+    if (may_race) propose_barrier_choices(kernel); // before one more
     if (may_race && is_in_warp) propose_barriers(kernel, CHANGE_WARP_BARRIER, true);
     if (may_race && !is_between_blocks && !is_without_order) propose_barriers(kernel, CHANGE_BARRIER, true);
     if (is_sync && finding) propose_moved_barrier(kernel);
