@@ -8,6 +8,7 @@
 
 #include "support/text.h"
 #include "driver/plan/elements.h"
+#include "driver/diagnose/bank_facts.h"
 #include "driver/diagnose/case_facts.h"
 #include "driver/diagnose/stripped_source.h"
 
@@ -255,6 +256,7 @@ static void gather(Evidence *evidence, const char *source) {
     }
     evidence->facts |= facts_of_task(&evidence->of->tasks[evidence->task]);
     if (takes_longer_there(judgement)) evidence->facts |= FACT_LONGER;
+    evidence->facts |= facts_of_banks(evidence->of, judgement);
     if (evidence->of->is_program) evidence->facts |= FACT_PROGRAM;
     if (evidence->finding) {
         stripped_line(&evidence->source, evidence->finding->place.line, &evidence->line);
