@@ -85,9 +85,9 @@ const Chapter chapter = {
             },
             BANDWIDTH_GOAL(.points = 1, .task = "copies", .why = "Memory can deliver more in this time."),
             BANDWIDTH_GOAL(.points = 1, .task = "copies, skewed",
-                           .why = "If most bytes are equal, most additions are for the same bin."),
+                           .why = "Memory can deliver more in this time, even if most bytes are equal."),
             BANDWIDTH_GOAL(.points = 1, .task = "copies, constant",
-                           .why = "If all bytes are equal, all additions are for the same bin."),
+                           .why = "Memory can deliver more in this time, even if all bytes are equal."),
         },
     .remarks =
         {

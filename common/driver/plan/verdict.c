@@ -30,9 +30,8 @@ static const struct {
     [VERDICT_RACE] = {"RACE", "has a race between threads",
                       "Two threads access one address, at least one of them writes, and nothing orders them: "
                       "the result depends on which comes first."},
-    [VERDICT_UNINIT] =
-        {"UNINIT", "uses a value that was never set",
-         "Variables, and shared, local and scratch memory have undefined contents until they are written."},
+    [VERDICT_UNINIT] = {"UNINIT", "uses a value that was never set",
+                        "Variables and memory have undefined contents until they are written."},
     [VERDICT_TIMEOUT] = {"TIMEOUT", "does not finish in time",
                          "Look for a loop whose variable never reaches its bound, or far too slowly, or for "
                          "a flag that is never set."},
