@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "driver/judge/repair/called_numbers.h"
 #include "driver/judge/repair/kernel.h"
 
 // ---- Numbers ---------------------------------------------------------------------------------------------
@@ -32,13 +33,16 @@ static int operand_of(const PtxInstruction *in, const char *number) {
     return -1;
 }
 
-// Instructions of one line of kernel.cu, or of all that was inlined at one line, or of the whole kernel.
+// Instructions of one line of kernel.cu, or of all that was inlined at one line, or of the whole kernel, or
+// all that were inlined nowhere.
 typedef struct {
-    bool is_whole, is_call;
+    bool is_whole, is_call, is_own;
     int line;
+    const char *giver; // the function that gives the number there; NULL: the line says it
 } Part;
 
 static bool is_in(const Part *part, const PtxLine *line) {
+    if (part->is_own) return line->call == 0;
     return part->is_whole || (part->is_call ? line->call : line->source) == part->line;
 }
 
@@ -64,7 +68,10 @@ static void propose_number(const Kernel *kernel, const Part *part, int was) {
     for (int now = 0; now < NEW_STARTS; now++) {
         if (now == was) continue;
         Change *change = changes_add(kernel->changes, CHANGE_START, part->line);
-        if (change)
+        if (change && part->giver)
+            snprintf(change->words, sizeof change->words, "%s in place of the %s of %s() in line %d",
+                     starts[now].words, starts[was].words, part->giver, part->line);
+        else if (change)
             snprintf(change->words, sizeof change->words, "%s in place of %s in line %d", starts[now].words,
                      starts[was].words, part->line);
         propose_in(kernel, part, was, now, change);
@@ -94,7 +101,15 @@ static void propose_whole(const Kernel *kernel) {
     }
     for (int was = 0; was < STARTS; was++) {
         const Part all = {.is_whole = true, .line = only_line(kernel, first, last, starts[was].said)};
-        if (all.line) propose_number(kernel, &all, was);
+        char giver[64];
+        const Part own = {.is_own = true,
+                          .line = line_that_calls(kernel->symptoms->source, first, last, starts[was].said,
+                                                  giver, sizeof giver),
+                          .giver = giver};
+        if (all.line)
+            propose_number(kernel, &all, was);
+        else if (own.line)
+            propose_number(kernel, &own, was);
     }
 }
 

@@ -123,13 +123,14 @@ static void propose_for_small(const Kernel *kernel) {
     if (is_sync || is_uninit || symptoms->verdict == VERDICT_WRONG) propose_full_masks(kernel);
     if (symptoms->verdict == VERDICT_WRONG) {
         propose_zero_without_partner(kernel);
+        // Before the products: 0 times what follows from a wrong start hides it in most cases.
+        if (symptoms->has_bounds) propose_starts(kernel);
         if (symptoms->is_special) {
             propose_zero_differences(kernel);
             propose_zero_products(kernel);
         }
         propose_exchanged(kernel);
         propose_zero_where_skipped(kernel);
-        if (symptoms->has_bounds) propose_starts(kernel);
     }
     if (symptoms->is_unwritten) propose_one_more_block(kernel);
     if (is_costly) propose_one_way(kernel);
