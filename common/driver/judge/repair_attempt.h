@@ -16,6 +16,7 @@ typedef struct {
     bool is_of_the_end;       // Rerun
     long long largest;        // elements of a case that is run
     const CaseReport *shown;  // its report
+    int line;                 // of kernel.cu, where a change shows that the mistake is; 0: none does
     const CaseReport *beyond; // a larger case that failed in another way and has to pass too; NULL: none
     double work, most_work;   // that is left, and at first
     const Repair *known;      // of other tasks, whose changes are tried first

@@ -221,6 +221,19 @@ static bool find_smallest(Search *search) {
     return true;
 }
 
+// A condition that is decided one way shows where the mistake is. What it is may be said by a text in place
+// of that line; the first change stays if there is none.
+static void look_closer(Search *search) {
+    Repair *repair = &search->ptx.judge->judgement->repair, before = *repair;
+    if (before.change_count != 1 || strcmp(before.changes[0].name, change_name(CHANGE_ONE_WAY)) != 0) return;
+    search->line = before.changes[0].line;
+    VariantSearch *variants = variant_search_new(search);
+    *repair = (Repair){0};
+    if (variants) variant_search_run(variants, share_of_source * search->most_work);
+    if (repair->change_count != 1 || repair->changes[0].line != search->line) *repair = before;
+    variant_search_free(variants);
+}
+
 // Edits of the PTX, and pairs of them, then texts of the source.
 static void search_all(Search *search) {
     VariantSearch *variants = variant_search_new(search);
@@ -228,6 +241,7 @@ static void search_all(Search *search) {
     if (!is_known && !search_single(search, variants) && !search_pairs(search) && variants)
         variant_search_run(variants, share_of_source * search->most_work);
     variant_search_free(variants);
+    if (!is_known) look_closer(search);
 }
 
 void judge_find_repair(Judge *judge, double work, const Repair known[], int known_count) {

@@ -107,6 +107,13 @@ static bool has_passed(const Judgement *judgement, int task) {
     return passed > 0;
 }
 
+// Whether it is a template, of which one instance may be right and another one wrong.
+static bool is_template(const Code *code, const Function *function) {
+    for (int i = function->name; i >= 0 && !token_is_one_of(&code->tokens, i, "; }"); i--)
+        if (token_is(&code->tokens, i, "template")) return true;
+    return false;
+}
+
 // The kernels that may have failed, and what they call, except the functions of a task that passes: those are
 // right. False: out of memory.
 static bool choose_functions(VariantSearch *of) {
@@ -122,7 +129,8 @@ static bool choose_functions(VariantSearch *of) {
         mark_kernels(of, search->ptx.task, "", of->is_needed);
         mark_kernels(of, search->ptx.task, search->shown->kernel, of->is_chosen);
         mark_called(of, of->is_chosen);
-        for (int f = 0; f < of->code.function_count; f++) of->is_chosen[f] &= !right[f];
+        for (int f = 0; f < of->code.function_count; f++)
+            of->is_chosen[f] &= !right[f] || is_template(&of->code, &of->code.functions[f]);
     }
     free(right);
     return right && of->is_needed && of->is_chosen;
@@ -442,12 +450,15 @@ static bool repairs(VariantSearch *of, int which) {
     return false;
 }
 
-// The likeliest first, of barriers the nearest to the finding, and of the others the shortest.
+// The likeliest first, of barriers the nearest to the finding, and of the others comparisons, in which one
+// sign is another one, and then the shortest.
 static bool comes_before(const VariantSearch *of, const Variant *a, const Variant *b) {
     const CaseReport *shown = of->search.shown;
     if (a->rank != b->rank) return a->rank < b->rank;
     if (shown->has_finding && orders(a->kind) && orders(b->kind))
         return abs(a->line - shown->finding.place.line) < abs(b->line - shown->finding.place.line);
+    const bool compares = a->kind == CHANGE_COMPARISON;
+    if (compares != (b->kind == CHANGE_COMPARISON)) return compares;
     return strlen(a->words) < strlen(b->words);
 }
 
@@ -532,7 +543,9 @@ VariantSearch *variant_search_new(const Search *search) {
     of->image.text = (Text){0};
     snprintf(of->source, sizeof of->source, "%s/kernel.cu", subjects->variants_folder);
     const CaseReport *shown = search->shown;
-    const VariantClues clues = {.line = shown->has_finding ? shown->finding.place.line : 0,
+    const VariantClues clues = {.line = search->line         ? search->line
+                                        : shown->has_finding ? shown->finding.place.line
+                                                             : 0,
                                 .is_of_order =
                                     shown->verdict == VERDICT_RACE || shown->verdict == VERDICT_SYNC ||
                                     shown->verdict == VERDICT_UNINIT || shown->verdict == VERDICT_TIMEOUT ||

@@ -80,13 +80,15 @@ static void drop_repeated(Variants *variants) {
     variants->count = kept;
 }
 
-// In the order of places: how many of each rank its line has before it.
+// In the order of places: how many of each rank its line has before it. Comparisons have turns of theirs: of
+// several in a line, the last one is as likely as the first.
 static void take_turns(Variants *variants) {
-    int line = 0, turns[LAST + 1] = {0};
+    int line = 0, turns[2][LAST + 1] = {0};
     for (int v = 0; v < variants->count; v++) {
-        if (variants->all[v].line != line) memset(turns, 0, sizeof turns);
-        line = variants->all[v].line;
-        variants->all[v].turn = turns[variants->all[v].rank]++;
+        Variant *variant = &variants->all[v];
+        if (variant->line != line) memset(turns, 0, sizeof turns);
+        line = variant->line;
+        variant->turn = turns[variant->kind == CHANGE_COMPARISON][variant->rank]++;
     }
 }
 

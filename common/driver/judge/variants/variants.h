@@ -33,7 +33,8 @@ typedef struct {
     int line, function;
     char words[256]; // "lane < warps instead of lane <= warps in line 30"
     int rank;        // FIRST to LAST
-    int turn;        // how many of this rank its line has before it: all lines have their turn
+    int turn; // how many of this rank its line has before it, of comparisons or of others: all lines have
+              // their turn
     SourceEdit edits[MOST_EDITS];
     int edit_count;
 } Variant;
