@@ -503,3 +503,45 @@ def test_what_a_loop_or_an_index_takes_from_its_neighbour(probe: Path, tmp_path:
 def test_a_loop_that_sets_its_counter_is_not_continued(probe: Path, tmp_path: Path) -> None:
     text = CONTINUED.replace("in[i] + in[i + T];", "in[i++] + in[i + T];")
     assert not [words for words in variants(probe, tmp_path, text) if "ends with" in words]
+
+
+CLAMPED = """\
+#include "warpbook.cuh"
+__global__ void rows(const float *a, const float *b, float *c, int n, int k) {
+    __shared__ float tile[32];
+    int row = min(k - 1, n + 3), y = threadIdx.x;
+    tile[y] = b[(long long)row * n + y];
+    tile[y] = a[min(row + y, 2 * n - 1)];
+    c[min(y, n - 1)] = tile[y] + b[min(y, n)];
+}
+"""
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "(n + 3 < k ? b[(long long)row * n + y] : 0) instead of b[(long long)row * n + y] in line 5",
+        "(row + y < 2 * n ? a[min(row + y, 2 * n - 1)] : 0) instead of a[min(row + y, 2 * n - 1)] in line 6",
+    ],
+)
+def test_what_is_kept_inside_an_array_is_tried_as_zero(probe: Path, tmp_path: Path, words: str) -> None:
+    check_tried(probe, tmp_path, CLAMPED, words)
+
+
+def test_a_minimum_that_is_no_last_place_is_left_alone(probe: Path, tmp_path: Path) -> None:
+    told = variants(probe, tmp_path, CLAMPED)
+    assert not any(" ? " in words and words.endswith("line 7") and ": 0" in words for words in told)
+
+
+COMPARED = """\
+#include "warpbook.cuh"
+__global__ void whole(const float *in, float *out, int n) {
+    int top = blockIdx.x, left = threadIdx.x, end = top + 3;
+    if (top >= 0 && left >= 0 && end + 7 <= n && left + 5 <= n) out[top] = in[left];
+}
+"""
+
+
+def test_every_comparison_of_a_line_is_tried(probe: Path, tmp_path: Path) -> None:
+    for words in ("top > 0 instead of top >= 0", "left + 5 < n instead of left + 5 <= n"):
+        check_tried(probe, tmp_path, COMPARED, f"{words} in line 4")

@@ -95,6 +95,8 @@ void propose_heads_at(const Proposer *proposer, int at);
 void propose_heads(const Proposer *proposer, int function);
 // sizes.c: the size of an array in place of a number.
 void propose_sizes_at(const Proposer *proposer, int at);
+// clamps.c: 0 for what is read where min() keeps an index inside.
+void propose_clamps_at(const Proposer *proposer, int at);
 // alike.c: what one of two operands has, for the other.
 void propose_alike_at(const Proposer *proposer, int at);
 // warned.c: what a compiler warns of.
