@@ -163,6 +163,10 @@ enum {
     TIME_TO_NEAREST,
     TIME_OF_MEMORY_DOWN,
     TIME_OF_ARITHMETIC_DOWN,
+    TIMES_ADDED,
+    SHORTER_TIME,
+    ALWAYS_TIME_OF_MEMORY,
+    ALWAYS_TIME_OF_ARITHMETIC,
 };
 static const Deviation deviations[] = {
     [FUSED_ONCE] = {"an addition that is fused with a multiplication is not counted, except in "
@@ -207,6 +211,12 @@ static const Deviation deviations[] = {
     [TIME_OF_MEMORY_DOWN] = {"the time is rounded down if memory is the limit", "rounded-the-other-way"},
     [TIME_OF_ARITHMETIC_DOWN] = {"the time is rounded down if arithmetic is the limit",
                                  "rounded-the-other-way"},
+    [TIMES_ADDED] = {"the time is that of memory and that of arithmetic together", "times-of-both"},
+    [SHORTER_TIME] = {"the time is the shorter of those of memory and arithmetic", "times-of-both"},
+    [ALWAYS_TIME_OF_MEMORY] = {"the time is that of memory where arithmetic is the limit, too",
+                               "times-of-both"},
+    [ALWAYS_TIME_OF_ARITHMETIC] = {"the time is that of arithmetic where memory is the limit, too",
+                                   "times-of-both"},
     {NULL, NULL},
 };
 
@@ -272,8 +282,14 @@ static void answer_question(const int q[QUESTION_INTS], uint64_t chosen, long lo
                                                                   : divided(flops * a[BANDWIDTH], bytes);
     a[ATTAINABLE] =
         has(chosen, ALWAYS_PEAK) || (is_arithmetic && !has(chosen, NO_ROOF)) ? a[PEAK] : by_memory;
-    a[TIME] = is_arithmetic ? time_of(chosen, TIME_OF_ARITHMETIC_DOWN, a[FLOPS], a[PEAK])
-                            : time_of(chosen, TIME_OF_MEMORY_DOWN, a[BYTES], a[BANDWIDTH]);
+    const long long of_memory = time_of(chosen, TIME_OF_MEMORY_DOWN, a[BYTES], a[BANDWIDTH]),
+                    of_arithmetic = time_of(chosen, TIME_OF_ARITHMETIC_DOWN, a[FLOPS], a[PEAK]);
+    a[TIME] = has(chosen, TIMES_ADDED)             ? of_memory + of_arithmetic
+              : has(chosen, SHORTER_TIME)          ? (of_memory < of_arithmetic ? of_memory : of_arithmetic)
+              : has(chosen, ALWAYS_TIME_OF_MEMORY) ? of_memory
+              : has(chosen, ALWAYS_TIME_OF_ARITHMETIC) ? of_arithmetic
+              : is_arithmetic                          ? of_arithmetic
+                                                       : of_memory;
 }
 
 static void make_answers(const TableView *view, void *array) {
