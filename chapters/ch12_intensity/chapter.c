@@ -495,9 +495,11 @@ const Chapter chapter =
         .remarks =
             {
                 {"WRONG", "predict",
-                 "Count for one iteration: every addition and multiplication, and every float read from "
-                 "memory or written to it. Then check the units, and multiply before you divide: an integer "
-                 "division drops the remainder."},
+                 "Where flops or bytes are wrong, count for one iteration: every addition and "
+                 "multiplication, "
+                 "and every float read from memory or written to it. Where they are right, check the units, "
+                 "and "
+                 "multiply before you divide: an integer division drops the remainder."},
                 {"WRONG", "evaluate",
                  "Each of a thread's elements has its own value, but all use the same term."},
                 {"WRONG", "sum_in_flight",

@@ -8,6 +8,7 @@
 #include "driver/judge/missing_elements.h"
 #include "driver/judge/unwritten_rows.h"
 #include "driver/judge/wrong_bins.h"
+#include "driver/judge/wrong_column.h"
 #include "driver/judge/wrong_rows.h"
 #include "driver/judge/wrong_scan.h"
 #include "driver/plan/elements.h"
@@ -513,6 +514,10 @@ static bool check_tables(const CheckedCase *finished, CheckReport *report) {
         snprintf(report->what, sizeof report->what,
                  "%s: %s is %s; it should be %s (%lld of %lld numbers are wrong)", name, buffer->name,
                  report->got_words, report->expected_words, wrong, finished->counts[b]);
+        const TableView view = {
+            .seed = finished->expected->seed, .count = finished->counts[b], .inputs = finished->pristine};
+        if (buffer->describe)
+            explain_wrong_column(buffer, &view, table, finished->after[b], report->why, sizeof report->why);
         return false;
     }
     return true;

@@ -1,0 +1,9 @@
+// What a table of several columns says of its wrong numbers: whether all are of one column.
+#pragma once
+
+#include "driver/plan/chapter.h"
+
+// `right` and `got`: the elements of `buffer`, which has a .describe(); numbers are named "COLUMN of ROW".
+// Writes nothing to `why` unless several numbers are wrong, all of one column, and there are others.
+void explain_wrong_column(const Buffer *buffer, const TableView *view, const void *right, const void *got,
+                          char *why, size_t bytes);
