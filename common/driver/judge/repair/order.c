@@ -327,6 +327,9 @@ void propose_staying(const Kernel *kernel, bool of_ends) {
             Change *change = changes_add(kernel->changes, CHANGE_STAY, line->source);
             if (change) change->guarded_line = ALL_LINES;
             say_at(change, "nothing accessed out of bounds, and all threads going the same way", "in");
+            if (change && of_ends && kernel->symptoms->is_unwritten)
+                snprintf(change->words, sizeof change->words,
+                         "no thread leaving in line %d, and nothing accessed out of bounds", line->source);
             if (is_taken)
                 change_replace(kernel->changes, change, i, "\tbra %s;", in.operands[0]);
             else

@@ -134,6 +134,7 @@ static void propose_for_small(const Kernel *kernel) {
     }
     if (symptoms->is_unwritten) propose_one_more_block(kernel);
     if (is_costly) propose_one_way(kernel);
+    if (symptoms->is_unwritten) propose_staying(kernel, true); // before the zeros, which name no line
     if (is_uninit || symptoms->verdict == VERDICT_WRONG) {
         propose_zero_registers(kernel);
         propose_zero_output(kernel);
@@ -170,7 +171,8 @@ static void propose_for_small(const Kernel *kernel) {
     if (!has_bad_address) propose_quantities(kernel);
     propose_comparisons(kernel, true);
     if (symptoms->verdict == VERDICT_WRONG) propose_block_sizes(kernel);
-    if (symptoms->verdict == VERDICT_WRONG && waits_for_others(kernel)) propose_staying(kernel, true);
+    if (symptoms->verdict == VERDICT_WRONG && !symptoms->is_unwritten && waits_for_others(kernel))
+        propose_staying(kernel, true);
     if (symptoms->verdict == VERDICT_OOB) {
         propose_more_shared(kernel);
         propose_guard(kernel, true);
