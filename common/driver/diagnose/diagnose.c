@@ -10,6 +10,7 @@
 #include "driver/plan/elements.h"
 #include "driver/diagnose/bank_facts.h"
 #include "driver/diagnose/case_facts.h"
+#include "driver/diagnose/idle_facts.h"
 #include "driver/diagnose/stripped_source.h"
 
 const Mistake mistakes[] = {
@@ -256,7 +257,7 @@ static void gather(Evidence *evidence, const char *source) {
     }
     evidence->facts |= facts_of_task(&evidence->of->tasks[evidence->task]);
     if (takes_longer_there(judgement)) evidence->facts |= FACT_LONGER;
-    evidence->facts |= facts_of_banks(evidence->of, judgement);
+    evidence->facts |= facts_of_banks(evidence->of, judgement) | facts_of_idle_threads(judgement);
     if (evidence->of->is_program) evidence->facts |= FACT_PROGRAM;
     if (evidence->finding) {
         stripped_line(&evidence->source, evidence->finding->place.line, &evidence->line);

@@ -74,6 +74,7 @@ typedef struct {
     } changes[2];         // the one that helps more first
     int task;
     bool reaches;         // the goal
+    bool lacks_shapes;    // no other grid or block could be tried
     double factor, ratio; // how much faster the kernel would be, and its share of the reference's bandwidth
 } WhatIfAnswer;
 

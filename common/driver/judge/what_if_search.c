@@ -301,6 +301,12 @@ static bool changes_shape(const WhatIf *what_if) {
     return what_if->shape.blocks_per_sm || what_if->shape.block_threads;
 }
 
+static bool has_tried_a_shape(const Search *search) {
+    for (int i = 0; i < search->single_count; i++)
+        if (changes_shape(&search->singles[i].what_if) && search->singles[i].seconds > 0) return true;
+    return false;
+}
+
 // Both at once; false if they contradict each other.
 static bool combine(const WhatIf *a, const WhatIf *b, WhatIf *both) {
     if ((changes_shape(a) && changes_shape(b)) || (a->loads > 0 && b->loads > 0)) return false;
@@ -379,4 +385,5 @@ void judge_find_what_if(Judge *judge) {
     suppose_room(&search, base, launch);
     if (!is_alike) suppose_loads(&search, base, launch);
     if (!search_singles(&search)) search_pairs(&search);
+    judgement->what_if.lacks_shapes = !has_tried_a_shape(&search);
 }

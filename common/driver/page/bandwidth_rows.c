@@ -124,7 +124,9 @@ void page_add_what_if(Text *page, const Terminal *terminal, const Report *report
     else
         text_printf(&words, answer->factor < 10 ? ", %.1f times faster" : ", %.0f times faster",
                     answer->factor);
-    if (!answer->reaches) text_add(&words, "; no change that was tried reaches the goal");
+    if (!answer->reaches)
+        text_printf(&words, "; no change that was tried reaches the goal%s",
+                    answer->lacks_shapes ? ", and none was of the grid or the blocks" : "");
     page_add_row(page, terminal, answer->reaches ? "shown" : "what if", text_chars(&words));
     text_free(&words);
 }
