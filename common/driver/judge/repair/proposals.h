@@ -14,9 +14,8 @@ typedef struct {
     bool has_rows;
     bool has_bounds;    // of EXPECT_ROWS: what a sum or a maximum starts from shows in all of a row
     bool is_special;    // a NaN or an infinity is wrong
-    bool is_unwritten;  // an output was never written
+    bool is_unwritten;  // elements of an output were never written
     bool is_left_out;   // the blocks do not reach every element
-    bool is_unwritten;  // elements of the output
     int block_threads;  // of the first launch; 0: not known
     const char *source; // the text of kernel.cu; NULL: not known
     const Change *only; // no others than of its kind need be proposed; NULL: all
