@@ -495,11 +495,9 @@ const Chapter chapter =
         .remarks =
             {
                 {"WRONG", "predict",
-                 "Where flops or bytes are wrong, count for one iteration: every addition and "
-                 "multiplication, "
-                 "and every float read from memory or written to it. Where they are right, check the units, "
-                 "and "
-                 "multiply before you divide: an integer division drops the remainder."},
+                 "If flops or bytes are wrong, count for one iteration: every addition and "
+                 "multiplication, and every float read from memory or written to it. If they are right, "
+                 "check the units, and multiply before you divide: an integer division drops the remainder."},
                 {"WRONG", "evaluate",
                  "Each of a thread's elements has its own value, but all use the same term."},
                 {"WRONG", "sum_in_flight",

@@ -97,12 +97,12 @@ __extension__ typedef unsigned __int128 Facts;
 #define FACT_FILTER FACT(65)
 #define FACT_ROWS FACT(66)
 #define FACT_PRODUCT FACT(70)
-#define FACT_DOUBLES FACT(37)   // its results are doubles
-#define FACT_MAPS FACT(44)      // it has as many results as elements
-#define FACT_WORKSPACE FACT(43) // it has a workspace that is 0 before the launch
+#define FACT_DOUBLES FACT(37)      // its results are doubles
+#define FACT_MAPS FACT(44)         // it has as many results as elements
+#define FACT_WORKSPACE FACT(43)    // it has a workspace that is 0 before the launch
 #define FACT_HAS_SCRATCH FACT(104) // and buffers besides its inputs and outputs
-#define FACT_PROGRAM FACT(74)   // it is a whole program
-#define FACT_NO_MEMORY FACT(75) // which runs on a device whose memory is nearly full
+#define FACT_PROGRAM FACT(74)      // it is a whole program
+#define FACT_NO_MEMORY FACT(75)    // which runs on a device whose memory is nearly full
 // Of all cases together: only these are wrong
 #define FACT_SQUARES_RIGHT FACT(38)     // matrices with other than as many rows as columns, and all of those
 #define FACT_ONE_TILE_RIGHT FACT(39)    // those with more than 32 rows or columns
@@ -119,7 +119,7 @@ __extension__ typedef unsigned __int128 Facts;
 #define FACT_OWN_CANCELS FACT(92)
 // Of what is counted for bytes that differ: the counters of a warp's lanes are in one bank
 #define FACT_ONE_BANK FACT(100)
-#define FACT_IDLE_THREADS FACT(101) // in a missed bandwidth: at least two threads for each element
+#define FACT_IDLE_THREADS FACT(101)    // in a missed bandwidth: at least two threads for each element
 #define FACT_FEW_BLOCKS_RIGHT FACT(41) // those with more blocks than a block has threads
 #define FACT_REST_UNWRITTEN FACT(42)   // and the missing ones are the remainder of a division by 2, 4 or 8
 // Of all cases in which elements are never written

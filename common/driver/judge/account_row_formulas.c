@@ -41,7 +41,7 @@ typedef struct {
 
 // ---- Comparing -------------------------------------------------------------------------------------------
 
-// What a formula gives. Where it allows anything, it tells nothing.
+// What a formula gives. A formula that allows any result tells nothing.
 typedef struct {
     long long told, wrong_told; // results, and wrong ones among them
     bool is_another;            // of at least one result

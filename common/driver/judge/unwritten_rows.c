@@ -47,7 +47,7 @@ typedef struct {
 } Gaps;
 
 // Whether rows are unwritten as a whole, and which of each so many. One row or one step alone has its end
-// where the matrix goes on.
+// where the matrix continues.
 static bool find_gaps(const Matrix *of, Gaps *gaps) {
     *gaps = (Gaps){0};
     while (gaps->first < of->rows && !is_unwritten(of, gaps->first, 0)) gaps->first++;

@@ -197,8 +197,8 @@ static void address_text(const PtxInstruction *in, char *text, size_t bytes) {
              *offset == '+' ? strtol(offset + 1, NULL, 10) : 0);
 }
 
-// Where a load of one line is of the same word as the last one of another, a thread takes what that one has
-// loaded, which may have changed since.
+// A load of the word that another line has loaded last takes what that one has loaded: the word may have
+// changed since.
 static void propose_loaded_before(const Kernel *kernel, int early, int late, const char *type) {
     Change *change = changes_add(kernel->changes, CHANGE_ONE_LOAD, late);
     if (!change) return;
