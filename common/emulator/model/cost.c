@@ -104,22 +104,52 @@ static bool stays_in_line(const Instruction *in) {
     }
 }
 
+// Where the ways of a guarded branch forward meet again: its target, or behind the other side of an if with an
+// else, which branches without a guard jump over. -1: it is too far, or there is more on the way than
+// predicates can replace.
+static int end_of_ways(const Function *f, int branch) {
+    int end = f->code[branch].target;
+    for (int k = branch + 1; k < end; k++) {
+        const Instruction *in = &f->code[k];
+        if (end - branch > LONGEST_PREDICATED || !stays_in_line(in)) return -1;
+        if (in->kind != KIND_BRANCH) continue;
+        if (in->guard >= 0 || in->target <= k) return -1;
+        if (in->target > end) end = in->target;
+    }
+    return end - branch > LONGEST_PREDICATED ? -1 : end;
+}
+
+// The slots of the way from there.
+static float issued_on_way(const Function *f, const InstructionCost *of, int from, int end) {
+    float sum = 0;
+    for (int k = from; k < end; k = f->code[k].kind == KIND_BRANCH ? f->code[k].target : k + 1)
+        if (f->code[k].kind != KIND_BRANCH) sum += of[f->code[k].number].issued;
+    return sum;
+}
+
+// A short if becomes predicates, with or without an else: ptxas issues both sides, and loads of both wait
+// together (`simple` of chapter 17: five loads in a row in SASS, from four ifs and an if with an else).
 static void mark_predicated(const Function *f, InstructionCost *of) {
     for (int i = 0; i < f->count; i++) {
         const Instruction *in = &f->code[i];
-        if (in->kind != KIND_BRANCH || in->guard < 0 || in->target <= i ||
-            in->target - i > LONGEST_PREDICATED)
-            continue;
-        bool is_plain = true;
-        float skipped = 0;
-        for (int k = i + 1; k < in->target; k++) {
-            is_plain = is_plain && f->code[k].kind != KIND_BRANCH && stays_in_line(&f->code[k]);
-            skipped += of[f->code[k].number].issued;
+        if (in->kind != KIND_BRANCH || in->guard < 0 || in->target <= i) continue;
+        const int end = end_of_ways(f, i);
+        if (end < 0) continue;
+        float both = 0;
+        for (int k = i + 1; k < end; k++) {
+            InstructionCost *inner = &of[f->code[k].number];
+            if (f->code[k].kind != KIND_BRANCH) {
+                both += inner->issued;
+                continue;
+            }
+            inner->is_predicated = true;
+            inner->issued = inner->skipped = inner->skipped_if_taken = 0;
         }
         InstructionCost *cost = &of[in->number];
-        cost->is_predicated = is_plain;
-        cost->skipped = is_plain ? skipped : 0;
-        if (is_plain) cost->issued = 0;
+        cost->is_predicated = true;
+        cost->issued = 0;
+        cost->skipped = both - issued_on_way(f, of, i + 1, end);
+        cost->skipped_if_taken = both - issued_on_way(f, of, in->target, end);
     }
 }
 

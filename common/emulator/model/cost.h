@@ -16,10 +16,11 @@ typedef struct {
     float latency;                             // cycles from issue to the result, of what touches no memory
     bool is_multiply_add;                      // of 32-bit integers
     bool is_lsu;                               // goes through the load and store unit
-    // A forward branch over a few instructions, which ptxas turns into predicates: no branch at all. They are
-    // issued also where all lanes skip them: `skipped` slots.
+    // A forward branch over a few instructions, or around one side of a short if with an else, which ptxas
+    // turns into predicates: no branch at all. What no lane runs is issued as well: so many slots where no
+    // lane takes the branch, and where all do.
     bool is_predicated;
-    float skipped;
+    float skipped, skipped_if_taken;
     uint8_t unrolled; // of a loop's backward branch: turns that ptxas makes one of; 1: none
 } InstructionCost;
 

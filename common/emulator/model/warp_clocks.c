@@ -117,10 +117,16 @@ static bool ends_stretch(const Instruction *in) {
     }
 }
 
+// What a branch that became predicates makes a warp issue besides the way that it takes; lanes that take both
+// ways issue all of it.
+static double skipped_by(const InstructionCost *cost, uint32_t mask, uint32_t active) {
+    return (double)(mask == active ? cost->skipped_if_taken : mask ? 0 : cost->skipped);
+}
+
 static void follow_branch(WarpClock *c, const Instruction *in, const InstructionCost *cost, uint32_t mask,
                           uint32_t active) {
     if (cost->is_predicated) {
-        if (mask == active) c->issued += (double)cost->skipped;
+        c->issued += skipped_by(cost, mask, active);
         return;
     }
     bool is_back = in->target <= in->index;
@@ -182,7 +188,7 @@ static void observe_instruction(void *self, Warp *w, const Instruction *in, uint
     switch ((InstructionKind)in->kind) {
     case KIND_BRANCH:
         c->latest = later(c->latest, start);
-        if (cost->is_predicated && mask == active) work->issued += (double)cost->skipped;
+        if (cost->is_predicated) work->issued += skipped_by(cost, mask, active);
         follow_branch(c, in, cost, mask, active);
         return;
     case KIND_LOAD:
