@@ -185,6 +185,14 @@ class Report:
         """Share of the kernels whose limiter is the one seen."""
         return sum(each.modelled == each.seen for each in self.agreements) / max(1, len(self.agreements))
 
+    def by_chapter(self) -> list[str]:
+        """The mean absolute error of each chapter's solutions."""
+        chapters: dict[str, list[float]] = {}
+        for point, off in zip(self.model.points, np.abs(self.off), strict=True):
+            if point.kernel.is_solution:
+                chapters.setdefault(point.kernel.name.split()[0], []).append(float(off))
+        return [f"{name} {percent(float(np.mean(off)))}" for name, off in chapters.items()]
+
     def summary(self) -> str:
         """The figures that count, as sentences."""
         solutions = np.array([point.kernel.is_solution for point in self.model.points])
@@ -196,6 +204,7 @@ class Report:
         text = f"{kernels} kernels at {sizes} sizes from 2^22 on, {len(off)} times of an {name}:\n\n"
         text += f"- mean absolute error {percent(off.mean())}, median {percent(float(np.median(off)))}; "
         text += f"of the solutions alone {percent(off[solutions].mean())};\n"
+        text += f"- of the solutions by chapter: {', '.join(self.by_chapter())};\n"
         text += f"- with the kernel itself left out of the fit: {percent(left_out.mean())};\n"
         unseen = np.abs(self.unseen_off)
         text += f"- {len(set(self.unseen.names))} kernels that were added last and are in no fit: "

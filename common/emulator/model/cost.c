@@ -104,8 +104,8 @@ static bool stays_in_line(const Instruction *in) {
     }
 }
 
-// Where the ways of a guarded branch forward meet again: its target, or behind the other side of an if with an
-// else, which branches without a guard jump over. -1: it is too far, or there is more on the way than
+// Where the ways of a guarded branch forward meet again: at its target, or after the other side of an if with
+// an else, over which a branch without a guard jumps. -1: too far away, or there is more on the way than
 // predicates can replace.
 static int end_of_ways(const Function *f, int branch) {
     int end = f->code[branch].target;
@@ -185,8 +185,25 @@ static bool is_narrow(const PtxInstruction *in, const char *opcode) {
     return in && is_named(in, opcode) && ptx_type_bytes(ptx_type_from_end(in, 0)) == 4;
 }
 
-// Two operations of logic are one LOP3, and a shift and an addition one LEA or IMAD: the first of the two
-// costs nothing if the second alone reads its result.
+// Whether an `or` with what the shift `shl` leaves is an addition: the other operand has no bit that high,
+// since an `and` with a constant made it.
+static bool adds_below(const Function *f, const Numbering *n, const Instruction *in,
+                       const PtxInstruction *shl) {
+    int32_t read[MOST_READ];
+    const PtxOperand *by = &shl->operands[shl->operand_count - 1];
+    if (by->kind != PTX_OPERAND_INTEGER || by->integer >= 32) return false;
+    for (int k = registers_read(in, read) - 1; k >= 0; k--) {
+        const int at = n->defined[read[k] / 4];
+        const PtxInstruction *made = at < 0 ? NULL : ptx_at_line(f->ptx, f->code[at].ptx_line);
+        if (!made || !is_narrow(made, "and")) continue;
+        const PtxOperand *most = &made->operands[made->operand_count - 1];
+        if (most->kind == PTX_OPERAND_INTEGER && most->integer >> by->integer == 0) return true;
+    }
+    return false;
+}
+
+// Two operations of logic are one LOP3, and a shift and an addition one LEA or IMAD, also if nvcc wrote the
+// addition as an `or`: the first of the two costs nothing if the second alone reads its result.
 static void mark_joined(const Function *f, InstructionCost *of, Numbering *n) {
     const size_t registers = (size_t)f->register_bytes / 4 + 1;
     int32_t read[MOST_READ], written[MOST_WRITTEN];
@@ -204,7 +221,9 @@ static void mark_joined(const Function *f, InstructionCost *of, Numbering *n) {
             if (at < 0 || at == last_joined || n->uses[read[k] / 4] != 1) continue;
             const PtxInstruction *before = ptx_at_line(f->ptx, f->code[at].ptx_line);
             InstructionCost *cost = &of[f->code[at].number];
-            if (cost->issued <= 0 || !(takes_logic ? is_logic(before) : is_narrow(before, "shl"))) continue;
+            const bool is_shift = is_narrow(before, "shl") &&
+                                  (takes_shift || (is_narrow(ptx, "or") && adds_below(f, n, in, before)));
+            if (cost->issued <= 0 || !(is_shift || (takes_logic && is_logic(before)))) continue;
             cost->issued = cost->pipe_alu = cost->latency = 0;
             last_joined = i;
             break;

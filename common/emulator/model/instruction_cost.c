@@ -17,6 +17,10 @@ static const float latency_special = 23, latency_convert = 12, latency_double = 
 // Hopper GPU Architecture via Microbenchmarking", 2024).
 static const float latency_matrix = 32, tensor_operations = 1024, slow_double = 16;
 
+// Of 291 left shifts in the SASS of those kernels, 79 are SHF; 202 are IMAD.SHL, which the multiply-add pipe
+// takes, and 10 are of the uniform pipe.
+static const float alu_share_of_shift = 79.0F / 291;
+
 static bool is_float(PtxType type) { return type == PTX_F32 || type == PTX_F16X2 || type == PTX_BF16X2; }
 
 static void set(InstructionCost *cost, float issued, float alu, float latency) {
@@ -94,6 +98,8 @@ static void cost_arithmetic(const PtxInstruction *ptx, InstructionCost *cost) {
         set(cost, is_wide ? 2 : 1, is_wide ? 1 : 0.5F, latency_alu); // half of them as IMAD
     } else if (is_named(ptx, "shl") && is_wide) {
         set(cost, 0, 0, latency_alu); // LEA: part of the addition behind it
+    } else if (is_named(ptx, "shl")) {
+        set(cost, 1, alu_share_of_shift, latency_alu);
     } else {
         set(cost, is_wide ? 2 : 1, is_wide ? 2 : 1, latency_alu);
     }
