@@ -295,6 +295,23 @@ def test_every_limiter_has_its_words(some_work: ModelWork) -> None:
         assert made.seconds > 0
 
 
+def added_by_atomics(work: ModelWork, shape: ModelShape) -> float:
+    """In units of the atomics themselves."""
+    device = device_of(RECORD)
+    with_them = estimate(device, shape, a_copy_of(work, atomic_slice=1e4))
+    without = estimate(device, shape, a_copy_of(work, atomic_slice=0, atomic_floats=0))
+    return (with_them.seconds - without.seconds) / with_them.atomics
+
+
+def test_atomics_at_the_end_overlap_where_blocks_wait_for_units(some_work: ModelWork) -> None:
+    """All but one of a SM's blocks end earlier; those that wait for memory end together."""
+    busy, idle = a_copy_of(some_work, issued=1e8), a_copy_of(some_work, issued=1)
+    eight, alone = ModelShape(8 * 132, 256, 16, 128), ModelShape(132, 256, 16, 128)
+    assert added_by_atomics(idle, eight) == pytest.approx(1, abs=0.05)
+    assert added_by_atomics(busy, eight) == pytest.approx(1 / 8, abs=0.02)
+    assert added_by_atomics(busy, alone) == pytest.approx(1, abs=0.05)
+
+
 def test_resident_blocks_are_those_of_the_driver() -> None:
     """What the driver told for every kernel of the record."""
     lib, device = library(), device_of(RECORD)

@@ -259,11 +259,14 @@ void model_estimate(const ModelDevice *d, const ModelShape *s, const ModelWork *
     // block counts as one. Alone on its SM it competes with no other: the latency includes its use of the
     // units.
     double parties = w->barriers < w->warps ? p.warps_on_sm : p.side_by_side;
-    const double all[] = {waiting, parties > 1 ? e->units : 0, e->l2, e->blocks};
-    double running = most(overlapped(all, 4, 1 + d->together * pow(parties, d->parties)), e->units);
+    const double all[] = {e->l2, waiting, e->blocks, parties > 1 ? e->units : 0},
+                 exponent = 1 + d->together * pow(parties, d->parties);
+    double running = most(overlapped(all, 4, exponent), e->units);
     // Atomics of blocks that run one after the other overlap with the rest; those of the last ones come at
-    // the end.
-    double last = e->atomics / p.rounds;
+    // the end. By as much as these wait for the units of their SM, which serve one after the other, all but
+    // one end earlier; blocks that wait for memory end together.
+    double last = e->atomics / p.rounds, apart = running - overlapped(all, 3, exponent);
+    last -= least(last, apart) * (1 - 1 / p.side_by_side);
     running = most(running, e->atomics - last) + last;
     // Blocks that look back wait once for each round except the first, when memory is idle.
     if (w->links == 0)
