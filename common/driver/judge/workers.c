@@ -47,17 +47,27 @@ static size_t addresses_for(const Judge *judge) {
     return most;
 }
 
-static bool start_worker(Judge *judge, GpuKind kind, bool is_beside, RunReply *reply) {
+// So many of the same kind; returns how many there are. `reply`: why one could not be started.
+static int start_workers(Judge *judge, GpuKind kind, bool is_beside, int count, RunReply *reply) {
     RunnerPlan plan = {
         .kind = kind, .arena_bytes = arena_for(judge, is_beside), .address_bytes = addresses_for(judge)};
     memcpy(plan.profile, judge->options->profile, sizeof plan.profile);
     const Image *own = judge_image(judge, is_beside), *reference = judge->subjects->reference;
     if (own) runner_plan_add(&plan, &own->text, own->name);
     if (kind == GPU_NVIDIA && reference) runner_plan_add(&plan, &reference->text, reference->name);
-    Runner *runner = runner_start(&plan, reply);
-    if (!runner) return false;
-    judge->workers[judge->worker_count++] = (Worker){.runner = runner, .is_beside = is_beside, .job = -1};
-    return true;
+    Runner *runners[MAX_RUNNERS];
+    RunReply replies[MAX_RUNNERS];
+    int started = 0;
+    runners_start(&plan, count, runners, replies);
+    for (int r = 0; r < count; r++) {
+        if (runners[r])
+            judge->workers[judge->worker_count++] =
+                (Worker){.runner = runners[r], .is_beside = is_beside, .job = -1};
+        else
+            *reply = replies[r];
+        started += runners[r] != NULL;
+    }
+    return started;
 }
 
 // Every size of the command line may be more than a kernel's parameter can say, or than an emulator does in
@@ -184,23 +194,21 @@ bool judge_start_workers(Judge *judge) {
         return false;
     }
     if (!sizes_are_possible(judge) || !make_plan(judge)) return false;
+    // More processes, since cases are independent: the same again on the emulator, or emulators beside a GPU.
+    // Without them the run is slower, or the GPU judges alone.
+    const int spare = sysconf(_SC_NPROCESSORS_ONLN) > 1;
     RunReply reply;
-    if (!start_worker(judge, kind, false, &reply)) {
+    if (start_workers(judge, kind, false, judge->is_gpu ? 1 : 1 + spare, &reply) == 0) {
         Verdict verdict = reply.is_machines_fault ? VERDICT_INFRA : verdict_of_finding(reply.finding);
         judge_fail(judge, verdict == VERDICT_PASS ? VERDICT_REJECT : verdict, reply.words);
         return false;
     }
     judge->judgement->device = *runner_info(judge->workers[0].runner);
-    if (judge->is_gpu) drop_too_large(judge);
-    // More processes, since cases are independent: the same again on the emulator, or emulators beside a GPU.
-    // Without them the run is slower, or the GPU judges alone.
-    const bool has_cores = sysconf(_SC_NPROCESSORS_ONLN) > 1;
+    if (!judge->is_gpu) return true;
+    drop_too_large(judge);
     bool has_beside = false;
     for (int i = 0; i < judge->plan.count; i++) has_beside = has_beside || judge->plan.cases[i].is_beside;
-    const int more = !judge->is_gpu ? has_cores : has_beside ? 1 + has_cores : 0;
-    int started = 0;
-    for (int i = 0; i < more; i++) started += start_worker(judge, GPU_EMULATOR, judge->is_gpu, &reply);
-    if (has_beside && started == 0) {
+    if (has_beside && start_workers(judge, GPU_EMULATOR, true, 1 + spare, &reply) == 0) {
         snprintf(judge->judgement->beside_words, sizeof judge->judgement->beside_words, "%.300s",
                  reply.words);
         drop_beside(&judge->plan);

@@ -374,8 +374,10 @@ void runner_run(Runner *runner, const Request *request, double seconds, RunReply
     runners_wait(alone, 1, reply);
 }
 
-static bool ask(Runner *runner, const Request *request, double seconds, RunReply *reply) {
-    runner_run(runner, request, seconds, reply);
+// Waits for what was begun. False if it failed.
+static bool await(Runner *runner, RunReply *reply) {
+    Runner *const alone[1] = {runner};
+    runners_wait(alone, 1, reply);
     if (reply->end != RUN_REPLIED) {
         reply->is_machines_fault = true;
         return false;
@@ -387,7 +389,7 @@ static bool ask(Runner *runner, const Request *request, double seconds, RunReply
     return false;
 }
 
-static bool open_and_load(Runner *runner, RunReply *reply) {
+static bool begin_to_open(Runner *runner, RunReply *reply) {
     static Request request; // large, and used from one thread
     memset(&request, 0, sizeof request);
     request.kind = REQUEST_OPEN;
@@ -397,22 +399,37 @@ static bool open_and_load(Runner *runner, RunReply *reply) {
         reply->is_machines_fault = true;
         return false;
     }
-    if (!ask(runner, &request, open_seconds, reply)) {
-        reply->is_machines_fault = true;
-        return false;
-    }
-    runner->info = reply->header->info;
-    for (int i = 0; i < runner->plan.image_count; i++) {
-        memset(&request, 0, sizeof request);
-        request.kind = REQUEST_LOAD;
-        request.image = i;
-        request.image_bytes = runner->plan.images[i].bytes;
-        snprintf(request.image_name, sizeof request.image_name, "%s",
-                 runner->plan.images[i].name ? runner->plan.images[i].name : "");
-        memcpy(runner->arena, runner->plan.images[i].image, runner->plan.images[i].bytes);
-        if (!ask(runner, &request, open_seconds, reply)) return false;
-    }
+    begin(runner, &request, open_seconds);
     return true;
+}
+
+static void begin_to_load(Runner *runner, int image) {
+    static Request request;
+    const RunnerPlan *plan = &runner->plan;
+    memset(&request, 0, sizeof request);
+    request.kind = REQUEST_LOAD;
+    request.image = image;
+    request.image_bytes = plan->images[image].bytes;
+    snprintf(request.image_name, sizeof request.image_name, "%s",
+             plan->images[image].name ? plan->images[image].name : "");
+    memcpy(runner->arena, plan->images[image].image, plan->images[image].bytes);
+    begin(runner, &request, open_seconds);
+}
+
+// Each step is begun in all of them before it is waited for. is_good: which have not failed so far.
+static void open_and_load(Runner *const runners[], int count, bool is_good[], RunReply replies[]) {
+    for (int r = 0; r < count; r++)
+        if (is_good[r]) is_good[r] = begin_to_open(runners[r], &replies[r]);
+    for (int r = 0; r < count; r++) {
+        if (is_good[r]) is_good[r] = await(runners[r], &replies[r]);
+        if (is_good[r]) runners[r]->info = replies[r].header->info;
+    }
+    for (int i = 0; i < MAX_IMAGES; i++) {
+        for (int r = 0; r < count; r++)
+            if (is_good[r] && i < runners[r]->plan.image_count) begin_to_load(runners[r], i);
+        for (int r = 0; r < count; r++)
+            if (is_good[r] && i < runners[r]->plan.image_count) is_good[r] = await(runners[r], &replies[r]);
+    }
 }
 
 void runner_plan_add(RunnerPlan *plan, const Text *image, const char *name) {
@@ -421,7 +438,8 @@ void runner_plan_add(RunnerPlan *plan, const Text *image, const char *name) {
     plan->images[plan->image_count++].name = name;
 }
 
-Runner *runner_start(const RunnerPlan *plan, RunReply *reply) {
+// A runner without a process.
+static Runner *make(const RunnerPlan *plan, RunReply *reply) {
     *reply = (RunReply){.end = RUN_CRASHED, .is_machines_fault = true};
     Runner *runner = calloc(1, sizeof *runner);
     if (!runner) {
@@ -442,21 +460,35 @@ Runner *runner_start(const RunnerPlan *plan, RunReply *reply) {
             mmap(NULL, runner->arena_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, runner->arena_fd, 0);
         if (mapped != MAP_FAILED) runner->arena = mapped;
     }
-    if (!runner->arena) {
-        snprintf(reply->words, sizeof reply->words, "no memory for %zu bytes of data: %s",
-                 runner->arena_bytes, strerror(errno));
-        runner_stop(runner);
-        return NULL;
+    if (runner->arena) return runner;
+    snprintf(reply->words, sizeof reply->words, "no memory for %zu bytes of data: %s", runner->arena_bytes,
+             strerror(errno));
+    runner_stop(runner);
+    return NULL;
+}
+
+void runners_start(const RunnerPlan *plan, int count, Runner *runners[], RunReply replies[]) {
+    bool is_good[MAX_STARTED];
+    for (int r = 0; r < count; r++) {
+        runners[r] = make(plan, &replies[r]);
+        is_good[r] = runners[r] != NULL;
     }
-    if (!open_and_load(runner, reply)) {
-        runner_stop(runner);
+    open_and_load(runners, count, is_good, replies);
+    for (int r = 0; r < count; r++) {
+        if (!runners[r] || is_good[r]) continue;
+        runner_stop(runners[r]);
+        runners[r] = NULL;
         // The reply's pointers are invalid now; its texts stay.
-        reply->header = NULL;
-        reply->findings = NULL;
-        reply->lines = NULL;
-        reply->output = NULL;
-        return NULL;
+        replies[r].header = NULL;
+        replies[r].findings = NULL;
+        replies[r].lines = NULL;
+        replies[r].output = NULL;
     }
+}
+
+Runner *runner_start(const RunnerPlan *plan, RunReply *reply) {
+    Runner *runner;
+    runners_start(plan, 1, &runner, reply);
     return runner;
 }
 
@@ -475,8 +507,10 @@ void runner_stop(Runner *runner) {
 bool runner_restart(Runner *runner, RunReply *reply) {
     int ignored;
     end_process(runner, &ignored);
+    bool is_good = true;
     *reply = (RunReply){.end = RUN_CRASHED};
-    return open_and_load(runner, reply);
+    open_and_load(&runner, 1, &is_good, reply);
+    return is_good;
 }
 
 const GpuInfo *runner_info(const Runner *runner) { return &runner->info; }

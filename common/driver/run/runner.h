@@ -7,6 +7,8 @@
 #include "support/text.h"
 #include "driver/run/protocol.h"
 
+enum { MAX_STARTED = 4 };
+
 typedef struct Runner Runner;
 
 typedef struct {
@@ -49,6 +51,8 @@ void runner_plan_add(RunnerPlan *plan, const Text *image, const char *name);
 // Starts a process, opens the device and loads the image. NULL with the reason in `reply` (its `words`, or
 // the header's message) when that fails. `plan` is copied; the images must live as long as the runner.
 Runner *runner_start(const RunnerPlan *plan, RunReply *reply);
+// Several of the same plan, at most MAX_STARTED, which load at the same time.
+void runners_start(const RunnerPlan *plan, int count, Runner *runners[], RunReply replies[]);
 void runner_stop(Runner *runner);
 const GpuInfo *runner_info(const Runner *runner);
 // Ends the process and starts another in its place. False when that fails.
