@@ -64,8 +64,6 @@ REASONS: dict[str, str] = {
     "ch15 copies": "possibly: its warps meet only at the start and the end, and count as if they kept pace",
     "ch17 simple": _NEIGHBOURS,
     "stencil, 7 in a line": _NEIGHBOURS,
-    "ch17 column 7": _COUNTED,
-    "ch17 column 3": _COUNTED,
     "ch17 constant": _COUNTED,
     "ch19 naive": _COUNTED,
     "rows, a warp a row, online": "possibly: ptxas needs more instructions for exponentials than are counted",

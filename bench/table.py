@@ -64,6 +64,7 @@ class Kernel:
     reads: float
     is_unseen: bool  # added last: never fitted
     most: int  # the largest n
+    columns: int = 0  # of its matrix, where only a part of the rows is run
 
     @property
     def source_hash(self) -> str:
@@ -118,6 +119,8 @@ class Kernel:
 
     def matrix(self, n: int) -> tuple[int, int]:
         """Rows and columns that n elements make."""
+        if self.columns:
+            return n // self.columns, self.columns
         square = ("transpose", "square", "product")
         return (side_of(n), side_of(n)) if self.check in square else (n // COLUMNS, COLUMNS)
 

@@ -17,6 +17,7 @@ from bench.table import Kernel, TableError
 
 LEAST_BUFFER = 1 << 22  # elements
 MOST_THREADS = 1 << 14  # of a smaller grid that stands for one with two dimensions
+IMAGE_ELEMENTS, IMAGE_ROWS = 1 << 18, 64  # at least, of the part of an image: those of modelled_runs.c
 
 
 class ModelShape(c.Structure):
@@ -25,8 +26,18 @@ class ModelShape(c.Structure):
     _fields_ = [(name, c.c_double) for name in ("blocks", "block_threads", "registers", "shared_bytes")]
 
 
-class _Run(c.Structure):
+class Run(c.Structure):
+    """ModelRun of model.h."""
+
     _fields_ = [("blocks", c.c_uint64), ("elements", c.c_double), ("is_all_n", c.c_bool)]
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A part of a matrix, as a kernel sees it."""
+
+    kernel: Kernel
+    elements: int
 
 
 @dataclass(frozen=True)
@@ -80,7 +91,7 @@ class Tracer:
     def _whole(
         self, kernel: Kernel, index: int, shape: LaunchShape, size: float, n: int, registers: int
     ) -> ModelWork:
-        runs, works = (_Run * 2)(), (ModelWork * 2)()
+        runs, works = (Run * 2)(), (ModelWork * 2)()
         if index > 0:  # the passes behind the first are small: as they are
             prepared = Prepared(self._bench, kernel, 1 << 16)
             integers = kernel.integers(n, LaunchShape((int(size), 1, 1), (1, 1, 1), 0))
@@ -95,18 +106,17 @@ class Tracer:
             grid = (min(2, shape.grid[0]), min(2, shape.grid[1]), 1)
             share = max(1, int(n * grid[0] * grid[1] / blocks))
             prepared = Prepared(self._bench, kernel, n, n)
-            runs[0] = _Run(blocks=grid[0] * grid[1], elements=share)
+            runs[0] = Run(blocks=grid[0] * grid[1], elements=share)
             works[0] = self._run(prepared, 0, shape, grid, registers)
             count = 1
         elif shape.grid[1] > 1:
-            small = n
-            while small > LEAST_BUFFER or (small > 1 << 16 and self._threads(kernel, small) > MOST_THREADS):
-                small //= 4
-            prepared = Prepared(self._bench, kernel, small)
-            grid = prepared.shapes[0].grid
-            runs[0] = _Run(blocks=grid[0] * grid[1], elements=small)
-            works[0] = self._run(prepared, 0, shape, grid, registers)
-            count = 1
+            parts = self._parts(kernel, n)
+            for k, part in enumerate(parts):
+                prepared = Prepared(self._bench, part.kernel, part.elements)
+                grid = prepared.shapes[0].grid
+                runs[k] = Run(blocks=grid[0] * grid[1], elements=part.elements)
+                works[k] = self._run(prepared, 0, shape, grid, registers)
+            count = len(parts)
         else:
             entry = kernel.passes[index].kernel
             reads_grid = reads_register(compile_one(kernel.source), entry, "%nctaid")
@@ -125,6 +135,18 @@ class Tracer:
             *(runs, works, count, c.c_uint64(shape.blocks), c.c_double(size), c.byref(whole))
         )
         return whole
+
+    def _parts(self, kernel: Kernel, n: int) -> list[_Part]:
+        """Whole rows of an image, as the judge cuts it (modelled_runs.c); or a smaller square."""
+        if {"rows", "columns"} <= set(kernel.passes[0].args):
+            rows, columns = kernel.matrix(n)
+            some = min(rows, max(IMAGE_ROWS, IMAGE_ELEMENTS // columns))
+            cut = dataclasses.replace(kernel, columns=columns)
+            return [_Part(cut, part * columns) for part in (some // 2, some)]
+        small = n
+        while small > LEAST_BUFFER or (small > 1 << 16 and self._threads(kernel, small) > MOST_THREADS):
+            small //= 4
+        return [_Part(kernel, small)]
 
     def _threads(self, kernel: Kernel, n: int) -> int:
         return self._bench.shapes(kernel, n)[0].threads

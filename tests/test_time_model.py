@@ -25,7 +25,7 @@ from bench.gpu import i32, u64
 from bench.model import BOUNDS, Estimate, ModelDevice, device_of, errors, fit, read_record
 from bench.record import Bench, Prepared
 from bench.table import ROOT, Kernel, TableError, read_table
-from bench.tracing import ModelShape
+from bench.tracing import ModelShape, Run
 from grader.authoring.markers import places
 
 RECORD = read_record()
@@ -312,6 +312,21 @@ def test_atomics_at_the_end_overlap_where_blocks_wait_for_units(some_work: Model
     assert added_by_atomics(busy, alone) == pytest.approx(1, abs=0.05)
 
 
+def test_blocks_at_the_edges_are_no_more_in_a_larger_image() -> None:
+    """Two rows of blocks do ten times as much as the others."""
+    runs, works, whole = (Run * 2)(), (ModelWork * 2)(), ModelWork()
+    in_row, edge, inner = 4, 10, 1
+    for k, rows in enumerate((2, 4)):
+        runs[k] = Run(blocks=in_row * rows, elements=1024 * rows)
+        works[k].blocks, works[k].issued = in_row * rows, in_row * (2 * edge + (rows - 2) * inner)
+        works[k].block_most.cycles = 7
+    rows = 1000
+    library().model_whole(runs, works, 2, c.c_uint64(in_row * rows), c.c_double(1024 * rows), c.byref(whole))
+    assert whole.blocks == in_row * rows
+    assert whole.issued == in_row * (2 * edge + (rows - 2) * inner)
+    assert whole.block_most.cycles == 7
+
+
 def test_resident_blocks_are_those_of_the_driver() -> None:
     """What the driver told for every kernel of the record."""
     lib, device = library(), device_of(RECORD)
@@ -442,6 +457,17 @@ def test_what_the_page_models_is_what_the_record_has(tmp_path: Path) -> None:
         bandwidth = chapter(tmp_path, name)["bandwidth"]
         seconds = next(point["seconds"] for point in measured[name] if point["n"] == bandwidth["n"])
         assert bandwidth["seconds"] == pytest.approx(seconds, rel=0.1)
+
+
+@needs_nvcc
+def test_an_image_is_modelled_without_its_edges(tmp_path: Path) -> None:
+    """Most blocks of the modelled part lie at an edge, where elements are tested, and few of the whole."""
+    names = {"tile": "ch17 tile", "column, 3 x 3": "ch17 column 3", "column, 7 x 7": "ch17 column 7"}
+    measured = {entry["name"]: entry["points"] for entry in RECORD["kernels"]}
+    tasks = {task["task"]: task for task in chapter(tmp_path, "ch17")["bandwidth"]["tasks"]}
+    for task, name in names.items():
+        seconds = next(point["seconds"] for point in measured[name] if point["n"] == tasks[task]["n"])
+        assert tasks[task]["seconds"] == pytest.approx(seconds, rel=0.1)
 
 
 def test_a_slow_kernel_earns_less_and_is_told_why(tmp_path: Path) -> None:

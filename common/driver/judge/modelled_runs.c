@@ -127,6 +127,8 @@ static double share_of_block(const PartRun *part, int launch) {
     return (double)part->at.size.n / (double)part->at.shape.launches[launch].blocks;
 }
 
+static bool has_dimensions(const ShapeOfLaunch *shape) { return shape->grid[1] > 1 || shape->grid[2] > 1; }
+
 // If the grid grows with the elements, a smaller grid whose blocks have as many each.
 static bool choose_one(ModelledTask *modelled, const CaseShape *whole, int launch, PartRun *part) {
     const ShapeOfLaunch *shape = &whole->launches[launch];
@@ -136,7 +138,7 @@ static bool choose_one(ModelledTask *modelled, const CaseShape *whole, int launc
            2 * run * of_block <= elements_of_part)
         run *= 2;
     double share = run / blocks;
-    if (shape->grid[1] > 1 || shape->grid[2] > 1)
+    if (has_dimensions(shape))
         share = fmax(elements_of_matrix / n, rows_of_matrix / fmax(1, (double)whole->size.rows));
     for (int more = 0; more < 12 && share < 4; more++) {
         const CaseSize size = part_of(whole->size, fmin(1, share));
@@ -147,6 +149,16 @@ static bool choose_one(ModelledTask *modelled, const CaseShape *whole, int launc
         share *= 4;
     }
     return false;
+}
+
+// Half as many rows of a matrix as the part that was chosen: blocks at the upper and the lower edge may have
+// more to do than others, or less.
+static bool choose_half(ModelledTask *modelled, const CaseShape *whole, int launch, const PartRun *part,
+                        PartRun *half) {
+    const CaseSize *size = &part->at.size;
+    return has_dimensions(&whole->launches[launch]) && size->rows > 1 && size->rows < whole->size.rows &&
+           ask(modelled, part_of(*size, 0.5), runner_info(modelled->runner)->sm_count, whole, half) &&
+           half->at.shape.launches[launch].blocks < part->at.shape.launches[launch].blocks;
 }
 
 // Two sizes with `first` and `second` elements for each thread, and the remainder after the last whole round
@@ -222,7 +234,12 @@ static int run_parts(ModelledTask *modelled, const CaseShape *whole, int launch,
                        run_part(modelled, &parts[1])
                    ? 2
                    : 0;
-    if (choose_one(modelled, whole, launch, &parts[0])) return run_part(modelled, &parts[0]);
+    if (choose_one(modelled, whole, launch, &parts[1])) {
+        if (choose_half(modelled, whole, launch, &parts[1], &parts[0]))
+            return run_part(modelled, &parts[0]) && run_part(modelled, &parts[1]) ? 2 : 0;
+        parts[0] = parts[1];
+        return run_part(modelled, &parts[0]);
+    }
     if (choose_on_fewer_sms(modelled, whole, launch, parts)) {
         int right = 0;
         while (right < 2 && run_part(modelled, &parts[right])) right++;

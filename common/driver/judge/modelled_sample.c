@@ -16,13 +16,18 @@ enum { MOST_BLOCKS = 4, MOST_ELEMENTS = 1 << 17, MOST_STEPS = 1 << 24 };
 // ---- Blocks that run --------------------------------------------------------------------------------------
 
 // Neighbours, which share what lies in one line: the first blocks, or those before the last one, which may
-// collect what the others leave for it.
+// collect what the others leave for it. In an image it is those in the middle of the last row of blocks but
+// one: what blocks at an edge do is not what most do.
 static void choose_blocks(const CaseShape *whole, int launch, bool is_first, RunLaunch *out) {
-    const uint64_t blocks = (uint64_t)whole->launches[launch].blocks;
+    const ShapeOfLaunch *shape = &whole->launches[launch];
+    const uint64_t blocks = (uint64_t)shape->blocks, in_row = (uint64_t)shape->grid[0];
+    const uint64_t to_middle = in_row + in_row / 2;
     const double fitting = MOST_ELEMENTS * (double)blocks / (double)whole->size.n;
     uint64_t count = (uint64_t)fmax(is_first ? 2 : 1, fmin(MOST_BLOCKS, fitting));
     if (blocks <= count + 1) return;
-    for (uint64_t k = 0; k < count; k++) out->sample[k] = is_first ? k : blocks - 1 - count + k;
+    uint64_t from = is_first ? 0 : blocks - 1 - count;
+    if (!is_first && shape->grid[1] > 2 && from > to_middle) from -= to_middle;
+    for (uint64_t k = 0; k < count; k++) out->sample[k] = from + k;
     out->sample_count = count;
     out->max_steps = MOST_STEPS;
 }

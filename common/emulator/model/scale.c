@@ -80,12 +80,36 @@ static void extrapolate_distances(const double first[MODEL_BINS], const double s
     }
 }
 
+// Whether the second run has more blocks, and not more elements for each: more rows of an image.
+static bool has_more_blocks(const ModelRun runs[2]) {
+    const double blocks = (double)runs[1].blocks / (double)runs[0].blocks;
+    return blocks * blocks > runs[1].elements / runs[0].elements;
+}
+
+// Blocks at the upper and the lower edge are in every run, so that what more blocks add is the work of
+// others.
+static void line_over_blocks(const ModelRun runs[2], const ModelWork works[2], double blocks,
+                             ModelWork *whole) {
+    const double more = (double)(runs[1].blocks - runs[0].blocks);
+    const double beyond = (blocks - (double)runs[1].blocks) / more;
+    ModelWork copy[2] = {works[0], works[1]};
+    for (size_t i = 0; i < FIELDS; i++) {
+        const size_t offset = i * sizeof(double);
+        const double first = *field(&copy[0], offset), second = *field(&copy[1], offset);
+        *field(whole, offset) = above_zero(second + (second - first) * beyond);
+    }
+    whole->block_most = works[1].block_most;
+}
+
 void model_whole(const ModelRun *runs, const ModelWork *works, int count, uint64_t blocks, double n,
                  ModelWork *whole) {
     const ModelWork *last = &works[count - 1];
     *whole = *last;
     double growth = (double)blocks / (double)runs[count - 1].blocks;
-    if (count == 2) {
+    if (count == 2 && has_more_blocks(runs)) {
+        line_over_blocks(runs, works, (double)blocks, whole);
+        growth = 1;
+    } else if (count == 2) {
         // Per block: the runs may have different numbers of blocks.
         double share = n / (double)blocks, at = runs[1].elements / (double)runs[1].blocks;
         double before = runs[0].elements / (double)runs[0].blocks;

@@ -18,8 +18,9 @@ typedef struct {
 // The one or two runs from which a launch of `blocks` one-dimensional blocks over n elements is known;
 // returns how many. `reads_grid`: the kernel asks how many blocks there are.
 int model_plan(uint64_t blocks, uint64_t block_threads, double n, bool reads_grid, ModelRun runs[2]);
-// What the launch does, from what its runs did, except that `collecting` stays as it is in the last one.
-// Where blocks have more dimensions, or the grid follows n, one run of a smaller grid will do: `count` is 1.
+// What the launch does, from what its runs did, except that `collecting` stays as it is in the last one. If
+// the grid follows n, one run of a smaller grid will do: `count` is 1. Images and matrices have two runs, the
+// second with more rows: blocks at their edges may have more to do or less.
 void model_whole(const ModelRun *runs, const ModelWork *works, int count, uint64_t blocks, double n,
                  ModelWork *whole);
 // ModelWork.collecting of a launch of `all` blocks, from those of two with other numbers of blocks.
