@@ -109,6 +109,7 @@ static bool build(Run *run) {
                             .against_file = run->options.against_file ? run->against_file : NULL,
                             .architecture = architecture,
                             .wants_reference = is_judged && !chapter.is_program,
+                            .assembles_beside = is_judged && !chapter.is_program,
                             .cancel = &is_cancelled};
     catch_signals(cancel);
     bool fine = builds_open(&plan, &run->builds);
@@ -123,17 +124,23 @@ static void beside_image(const Builds *builds, const char *name, char *path, siz
     snprintf(path, path_bytes, "%.*s/%s", slash ? (int)(slash - image) : 1, slash ? image : ".", name);
 }
 
+// The judgement of what could not be built.
+static void refuse_build(Run *run) {
+    const Builds *builds = &run->builds;
+    run->judgement = (Judgement){.verdict = builds->verdict,
+                                 .first = -1,
+                                 .note_case = -1,
+                                 .possible = chapter.points,
+                                 .is_usage = builds->is_usage,
+                                 .line = builds->kernel.line};
+    snprintf(run->judgement.message, sizeof run->judgement.message, "%s", builds->message);
+    snprintf(run->judgement.file, sizeof run->judgement.file, "%s", builds->kernel.file);
+}
+
 static void run_kernel(Run *run) {
     const Builds *builds = &run->builds;
     if (!build(run)) {
-        run->judgement = (Judgement){.verdict = builds->verdict,
-                                     .first = -1,
-                                     .note_case = -1,
-                                     .possible = chapter.points,
-                                     .is_usage = builds->is_usage,
-                                     .line = builds->kernel.line};
-        snprintf(run->judgement.message, sizeof run->judgement.message, "%s", builds->message);
-        snprintf(run->judgement.file, sizeof run->judgement.file, "%s", builds->kernel.file);
+        refuse_build(run);
         return;
     }
     const bool is_watched = isatty(STDERR_FILENO) && isatty(STDOUT_FILENO) && !run->options.is_quiet;
@@ -146,6 +153,9 @@ static void run_kernel(Run *run) {
     } else
         judge(&chapter, &builds->subjects, &run->options, progress, &run->judgement);
     if (is_watched) fprintf(stderr, "\r\033[K");
+    if (builds_finish(&run->builds)) return;
+    judgement_free(&run->judgement);
+    refuse_build(run);
 }
 
 // A missing folder or path is the user's error; a full disk is the machine's.

@@ -8,6 +8,7 @@
 
 #include "support/file.h"
 #include "support/sha256.h"
+#include "driver/build/assembly.h"
 
 enum { MAX_SOURCE_BYTES = 4 * 1024 * 1024, EMULATORS_ARCHITECTURE = 80 };
 
@@ -25,7 +26,7 @@ static void find_in_tree(const BuildPlan *plan, const char *name, char *path, si
 
 // Compiles a kernel.cu if it has changed, into a separate folder for each architecture.
 static bool compile(const BuildPlan *plan, const char *source, const char *folder, int architecture,
-                    CompileResult *result) {
+                    bool assembles_beside, CompileResult *result) {
     char output[PATH_MAX], include[PATH_MAX];
     find_in_tree(plan, "common/include", include, sizeof include);
     if (is_usual(architecture))
@@ -37,6 +38,7 @@ static bool compile(const BuildPlan *plan, const char *source, const char *folde
                                     .include_directory = include,
                                     .ptx_arch = is_usual(architecture) ? 0 : architecture,
                                     .sass_arch = is_usual(architecture) ? 0 : architecture,
+                                    .assembles_beside = assembles_beside,
                                     .cancel = plan->cancel};
     if (compile_kernel(&request, result)) return true;
     // A GPU newer than the compiler: its driver takes PTX for an older one.
@@ -44,7 +46,7 @@ static bool compile(const BuildPlan *plan, const char *source, const char *folde
         !strstr(result->message, "nsupported gpu architecture"))
         return false;
     compile_result_free(result);
-    return compile(plan, source, folder, 0, result);
+    return compile(plan, source, folder, 0, assembles_beside, result);
 }
 
 // build/other/0123456789abcdef: for a kernel.cu from anywhere.
@@ -87,12 +89,16 @@ static bool open_kernel(const BuildPlan *plan, Builds *builds, const char *path)
 // A kernel.cu: for the device, and beside a GPU also for the emulator.
 static bool build_kernel(const BuildPlan *plan, Builds *builds, const char *folder) {
     builds->has_build = true;
-    if (!compile(plan, builds->source, folder, plan->architecture, &builds->build))
+    const bool assembles_beside = plan->assembles_beside && plan->architecture == 0;
+    if (!compile(plan, builds->source, folder, plan->architecture, assembles_beside, &builds->build))
         return give_up_build(builds, &builds->build);
-    if (!open_kernel(plan, builds, builds->build.ptx_path)) return false;
+    if (!open_kernel(plan, builds, builds->build.ptx_path)) {
+        builds_finish(builds); // whose reason counts first
+        return false;
+    }
     if (plan->architecture == 0) return true;
     CompileResult emulators;
-    bool fine = compile(plan, builds->source, folder, 0, &emulators);
+    bool fine = compile(plan, builds->source, folder, 0, false, &emulators);
     if (fine) {
         builds->has_emulated = true;
         builds->subjects.emulated = &builds->emulated;
@@ -113,7 +119,7 @@ static bool build_kernel(const BuildPlan *plan, Builds *builds, const char *fold
 
 // The build.json beside an image, if there is one, has what ptxas reported about it, or why the compiler made
 // no image. False when there is no image to run.
-static bool read_record(Builds *builds, const char *image_path) {
+static bool read_image_record(Builds *builds, const char *image_path) {
     char folder[PATH_MAX], record[PATH_MAX + 16], here[PATH_MAX], there[PATH_MAX];
     snprintf(folder, sizeof folder, "%s", image_path);
     char *slash = strrchr(folder, '/');
@@ -143,7 +149,7 @@ static bool read_record(Builds *builds, const char *image_path) {
 static bool use_image(const BuildPlan *plan, Builds *builds) {
     snprintf(builds->source, sizeof builds->source,
              "kernel.cu"); // not the chapter's, which it may not come from
-    if (!read_record(builds, plan->kernel_file)) return false;
+    if (!read_image_record(builds, plan->kernel_file)) return false;
     // PTX for a newer GPU than this one: its kernel.cu, if it is available, is built for this one.
     const bool is_too_new =
         builds->has_build && plan->architecture > 0 && builds->build.ptx_arch > plan->architecture;
@@ -180,7 +186,7 @@ static bool open_reference(const BuildPlan *plan, Builds *builds, const char *pa
 
 static bool build_reference(const BuildPlan *plan, Builds *builds, const char *source, const char *folder) {
     CompileResult build;
-    bool fine = compile(plan, source, folder, architecture_of(plan, builds), &build);
+    bool fine = compile(plan, source, folder, architecture_of(plan, builds), false, &build);
     if (fine)
         fine = open_reference(plan, builds, build.ptx_path, &build);
     else
@@ -267,7 +273,7 @@ static void find_variants_folder(const BuildPlan *plan, Builds *builds) {
 bool builds_open(const BuildPlan *plan, Builds *builds) {
     char folder[64];
     bool fine = false;
-    *builds = (Builds){.verdict = VERDICT_PASS};
+    *builds = (Builds){.of = plan->of, .subjects.of = builds, .verdict = VERDICT_PASS};
     if (!plan->kernel_file) {
         snprintf(builds->source, sizeof builds->source, "%.600s/kernel.cu", plan->folder);
         snprintf(folder, sizeof folder, "build/%.40s", plan->of->name);
@@ -298,7 +304,21 @@ bool builds_open(const BuildPlan *plan, Builds *builds) {
     return give_up(builds, VERDICT_REJECT, builds->subjects.no_reference);
 }
 
+bool builds_finish(Builds *builds) {
+    if (builds->build.assembler == 0) return builds->verdict == VERDICT_PASS;
+    if (assembly_end(&builds->build)) {
+        if (builds->kernel.verdict == VERDICT_PASS)
+            image_add_resources(&builds->kernel, builds->of, &builds->build);
+        return true;
+    }
+    image_free(&builds->kernel);
+    builds->kernel = (Image){0};
+    builds->has_image = false;
+    return give_up_build(builds, &builds->build);
+}
+
 void builds_free(Builds *builds) {
+    assembly_stop(&builds->build);
     if (builds->has_image) image_free(&builds->kernel);
     if (builds->has_emulated) image_free(&builds->emulated);
     if (builds->has_reference) image_free(&builds->reference);

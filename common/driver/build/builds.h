@@ -16,11 +16,15 @@ typedef struct {
     const char *against_file; // the same for the reference; NULL: the chapter's solution
     int architecture;         // of the GPU, 90 for sm_90; 0: the emulator's
     bool wants_reference;     // something to be as fast as
+    bool assembles_beside;    // ptxas may work on after builds_open(), until builds_finish()
     const volatile sig_atomic_t *cancel;
 } BuildPlan;
 
+typedef struct Builds Builds;
+
 // What is judged. Every image has been opened for the chapter.
 typedef struct {
+    Builds *of;              // builds_finish() comes before registers are read; NULL: they are known
     const Image *kernel;     // the one that is judged, for the device
     char source_sha256[65];  // of its kernel.cu, or of the image where that is not known
     const char *source_text; // the text of kernel.cu; NULL: not known
@@ -35,7 +39,8 @@ typedef struct {
     char recorded[256];       // the file with the modelled times of one that is not here; "": none
 } Subjects;
 
-typedef struct {
+struct Builds {
+    const Chapter *of;
     Subjects subjects; // what judge() takes, once builds_open() is content
     char source[640];  // kernel.cu as shown to people: relative to the root
     Text source_text;  // its content, once builds_source_text() was asked for it
@@ -50,11 +55,14 @@ typedef struct {
 
     Image emulated, reference;
     bool has_emulated, has_reference;
-} Builds;
+};
 
 // True if there is an image to judge; a missing reference does not prevent judging. Release with
 // builds_free() in any case.
 bool builds_open(const BuildPlan *plan, Builds *builds);
+// Waits for ptxas where it works on. False if it refuses the kernel: that is the verdict, and the image is
+// gone.
+bool builds_finish(Builds *builds);
 void builds_free(Builds *builds);
 
 // The content of kernel.cu, whether or not it could be built; NULL where it cannot be read.

@@ -16,6 +16,7 @@
 #include "support/file.h"
 #include "support/process.h"
 #include "support/sha256.h"
+#include "driver/build/assembly.h"
 #include "driver/build/build_json.h"
 #include "driver/build/compilers.h"
 #include "driver/build/source_check.h"
@@ -150,13 +151,31 @@ static void deliver_all(Build *build) {
     if (!write_record(result, &build->key, &error)) compile_end(build, COMPILE_INFRA, "%s", error.message);
 }
 
+// The steps after the PTX: ptxas, and what is kept.
+static void assemble_and_deliver(Build *build) {
+    if (compile_assemble(build) && build->program_header.bytes > 0) compile_make_program(build);
+    build->result->build_seconds = monotonic_seconds() - build->compilers_began;
+    deliver_all(build);
+    remove_tree(build->folder);
+}
+
+// The same while this process works on with the PTX. The lock is held there, too, until that has ended.
+static bool begin_to_assemble(Build *build) {
+    CompileResult *result = build->result;
+    if (!build->request->assembles_beside || !build->toolchain.ptxas[0] || build->program_header.bytes > 0)
+        return false;
+    unlink(result->json_path);
+    return deliver(build, "kernel.ptx", &build->ptx, true, result->ptx_path, build->key.ptx_sha256) &&
+           assembly_begin(build, assemble_and_deliver);
+}
+
 static void compile_anew(Build *build) {
     CompileResult *result = build->result;
     char why[1200];
     Toolchain *toolchain = &build->toolchain;
     bool has_compiler = find_toolchain(toolchain, build->include, why, sizeof why);
     if (reuse(build, has_compiler)) return;
-    double began = monotonic_seconds();
+    build->compilers_began = monotonic_seconds();
     compile_make_environment(build);
     char first[sizeof toolchain->identity];
     strcpy(first, toolchain->identity);
@@ -176,10 +195,11 @@ static void compile_anew(Build *build) {
         snprintf(toolchain->kind == COMPILER_CLANG ? result->clang_version : result->nvcc_version,
                  sizeof result->nvcc_version, "%s", toolchain->version);
         if (toolchain->note[0]) result->note = strdup(toolchain->note);
-        if (make_private_folder(build) && compile_make_ptx(build) && compile_assemble(build) &&
-            build->program_header.bytes > 0)
-            compile_make_program(build);
-        result->build_seconds = monotonic_seconds() - began;
+        if (make_private_folder(build) && compile_make_ptx(build)) {
+            if (!begin_to_assemble(build)) assemble_and_deliver(build);
+            return;
+        }
+        result->build_seconds = monotonic_seconds() - build->compilers_began;
     }
     deliver_all(build);
     if (build->folder[0]) remove_tree(build->folder);

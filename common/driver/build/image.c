@@ -114,15 +114,23 @@ static bool collect_signatures(const Chapter *of, Signatures *all) {
 
 static void copy_name(char to[256], const char *from) { snprintf(to, 256, "%s", from); }
 
-static void resolve(Image *image, const Chapter *of, const Signatures *all, const CompileResult *build,
-                    char symbols[][256], char launch_symbols[][256]) {
+static void resolve(Image *image, const Chapter *of, const Signatures *all, char symbols[][256],
+                    char launch_symbols[][256]) {
     for (int t = 0; t < chapter_task_count(of); t++) {
         for (int l = 0; l < task_launch_count(&of->tasks[t]); l++) {
             int index = find_signature(all, of->tasks[t].launches[l].kernel);
             ImageKernel *kernel = &image->kernels[t][l];
             copy_name(kernel->symbol, symbols[index]);
             copy_name(kernel->launch_symbol, launch_symbols[index]);
-            const CompiledKernel *compiled = build ? compile_find_kernel(build, kernel->symbol) : NULL;
+        }
+    }
+}
+
+void image_add_resources(Image *image, const Chapter *of, const CompileResult *build) {
+    for (int t = 0; t < chapter_task_count(of); t++) {
+        for (int l = 0; l < task_launch_count(&of->tasks[t]); l++) {
+            ImageKernel *kernel = &image->kernels[t][l];
+            const CompiledKernel *compiled = compile_find_kernel(build, kernel->symbol);
             if (!compiled) continue;
             kernel->registers = compiled->registers;
             kernel->registers_are_estimated = build->has_estimate;
@@ -131,8 +139,8 @@ static void resolve(Image *image, const Chapter *of, const Signatures *all, cons
     }
 }
 
-static bool audit_ptx(Image *image, const Chapter *of, const Signatures *all, const CompileResult *build,
-                      const char *source, const char *source_text) {
+static bool audit_ptx(Image *image, const Chapter *of, const Signatures *all, const char *source,
+                      const char *source_text) {
     static EmulatorError error;
     PtxModule *module = ptx_parse(image->text.data, image->text.bytes, image->name, &error);
     if (!module) {
@@ -162,7 +170,7 @@ static bool audit_ptx(Image *image, const Chapter *of, const Signatures *all, co
             copy_name(symbols[i], report.entries[i]->name);
             copy_name(launches[i], report.launches[i]->name);
         }
-        resolve(image, of, all, build, symbols, launches);
+        resolve(image, of, all, symbols, launches);
     } else {
         fail(image, VERDICT_REJECT, report.message);
         copy_name(image->file, report.file);
@@ -174,8 +182,7 @@ static bool audit_ptx(Image *image, const Chapter *of, const Signatures *all, co
 
 // A cubin is an ELF file whose section .text.NAME holds kernel NAME. It cannot be audited, and the driver
 // checks parameters by itself; it is for people who bring their own image, never for grading.
-static bool name_cubin_kernels(Image *image, const Chapter *of, const Signatures *all,
-                               const CompileResult *build) {
+static bool name_cubin_kernels(Image *image, const Chapter *of, const Signatures *all) {
     static char symbols[AUDIT_MAX_KERNELS][256], launches[AUDIT_MAX_KERNELS][256];
     memset(symbols, 0, sizeof symbols);
     memset(launches, 0, sizeof launches);
@@ -199,7 +206,7 @@ static bool name_cubin_kernels(Image *image, const Chapter *of, const Signatures
                  symbols[i][0] ? "launch_" : "", all->kernels[i].name);
         return fail(image, VERDICT_REJECT, words);
     }
-    resolve(image, of, all, build, symbols, launches);
+    resolve(image, of, all, symbols, launches);
     return true;
 }
 
@@ -225,8 +232,10 @@ bool image_open(const char *path, const Chapter *of, const CompileResult *build,
         snprintf(words, sizeof words, "%.900s is empty", path);
         return fail(image, VERDICT_REJECT, words);
     }
-    return is_elf ? name_cubin_kernels(image, of, &all, build)
-                  : audit_ptx(image, of, &all, build, source, source_text);
+    const bool is_accepted =
+        is_elf ? name_cubin_kernels(image, of, &all) : audit_ptx(image, of, &all, source, source_text);
+    if (is_accepted && build) image_add_resources(image, of, build);
+    return is_accepted;
 }
 
 void image_free(Image *image) { text_free(&image->text); }

@@ -30,4 +30,6 @@ typedef struct {
 // kernel.cu as shown to people and `source_text` its content, or NULL. Release with image_free() in any case.
 bool image_open(const char *path, const Chapter *of, const CompileResult *build, const char *source,
                 const char *source_text, Image *image);
+// What ptxas reported of the kernels, where that was not known yet.
+void image_add_resources(Image *image, const Chapter *of, const CompileResult *build);
 void image_free(Image *image);

@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 typedef enum {
     COMPILE_OK,
@@ -25,6 +26,7 @@ typedef struct {
     bool want_cubin;                     // keep what ptxas makes
     double time_limit;                   // seconds of processor time for all compilers; 0: 30
     bool always;                         // run the compiler even when nothing changed
+    bool assembles_beside;               // ptxas may work on after the call, until assembly_end()
     const volatile sig_atomic_t *cancel; // becomes non-zero to stop; NULL: never
 } CompileRequest;
 
@@ -61,6 +63,9 @@ typedef struct {
     char ptx_path[1024];    // "" when not made
     char cubin_path[1024];
     char json_path[1024]; // build.json; also written for status BUILD, BUILD_TIMEOUT and RESOURCE
+    // Of assembly.h: the process that runs ptxas, and the pipe of what it finds. 0: there is none.
+    pid_t assembler;
+    int answer;
 } CompileResult;
 
 void compile_result_free(CompileResult *result);

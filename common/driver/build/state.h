@@ -21,6 +21,7 @@ typedef struct {
     CompileResult *result;
     CompileKey key;
     double began, deadline; // by monotonic_seconds()
+    double compilers_began; // likewise
     double limit, used;     // seconds of processor time: for all compilers together, and what they took
     Text source, header, program_header, ptx, cubin; // program_header: empty unless it is a whole program
     char runtime[PATH_MAX + 32]; // the folder of the runtime library that a whole program is linked to

@@ -368,14 +368,18 @@ static int set_threads(int threads) {
 #endif
 }
 
-void judge_run_cases(Judge *judge) {
+bool judge_run_cases(Judge *judge) {
     int done = 0;
     // Emulators have the cores: threads that wait for each other beside them only take their time.
     const int threads = judge->is_gpu ? 0 : set_threads(1);
     run_cases(judge, false, &done);
+    // Some large cases are modelled, too, for which the registers must be known.
+    const bool is_built = !judge->subjects->of || builds_finish(judge->subjects->of);
     // A large case says less of a mistake than a small one, and the more where it is the only one.
-    run_cases(judge, true, &done);
+    if (is_built) run_cases(judge, true, &done);
     if (threads) set_threads(threads);
+    if (!is_built) return false;
     drop_superfluous(judge);
     drop_unrun_beside(judge->judgement);
+    return true;
 }

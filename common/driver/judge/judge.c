@@ -184,8 +184,8 @@ static void judge_cases(const Chapter *of, const Subjects *subjects, const Optio
         state.tasks[0][t].candidates = state.tasks[1][t].candidates = all_shapes();
     double began = monotonic_seconds();
     *judgement = (Judgement){.first = -1, .note_case = -1, .possible = of->points, .verdict = VERDICT_INFRA};
-    if (judge_start_workers(&state) && judge_ask_shapes(&state) && copy_cases(&state)) {
-        judge_run_cases(&state);
+    if (judge_start_workers(&state) && judge_ask_shapes(&state) && copy_cases(&state) &&
+        judge_run_cases(&state)) {
         compare_schedules(&state);
         judge_count_cases(&state);
         judge_show_race(&state);
