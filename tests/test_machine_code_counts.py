@@ -234,6 +234,51 @@ def test_lanes_meet_though_others_leave(device: Emulator, leave: str, requests: 
     assert result.counters["global_st_requests"] == requests + bool(leave)
 
 
+# A loop of four rounds. Lanes 0 to 15 go around its middle, where lane 31 leaves it for "out".
+LEFT = """
+.visible .entry k(.param .u64 p) {
+    .reg .pred %p<4>; .reg .b32 %r<8>; .reg .b64 %rd<4>;
+    ld.param.u64 %rd1, [p];
+    mov.u32 %r1, %tid.x;
+    mul.wide.u32 %rd2, %r1, 4;
+    add.s64 %rd3, %rd1, %rd2;
+    mov.u32 %r2, 0;
+    setp.lt.u32 %p1, %r1, 16;
+    setp.eq.u32 %p2, %r1, 31;
+head:
+    @%p1 bra around;
+    LEAVE
+    st.global.u32 [%rd3], %r2;
+around:
+    st.global.u32 [%rd3+128], %r2;
+    add.u32 %r2, %r2, 1;
+    setp.lt.u32 %p3, %r2, 4;
+    @%p3 bra head;
+out:
+    st.global.u32 [%rd3+256], %r2;
+    ret;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    "leave",
+    [
+        pytest.param("@%p2 bra out;", id="straight to where all meet"),
+        pytest.param("@!%p2 bra stay; bra.uni out; stay:", id="through a block that is a branch"),
+        pytest.param("", id="no lane leaves"),
+    ],
+)
+def test_lanes_meet_before_those_that_left_the_loop(device: Emulator, leave: str) -> None:
+    device.load(HEAD + LEFT.replace("LEAVE", leave))
+    out = device.buffer(np.zeros(96, np.uint32), "out")
+    result = device.launch("k", 1, 32, [out], count=True)
+    assert not result.findings
+    assert result.counters["global_st_requests"] == 4 + 4 + 1
+    rounds = out.read(np.uint32)[64:]
+    assert rounds.tolist() == [4] * 31 + [0 if leave else 4]
+
+
 # Two warps of which the first alone needs what was loaded.
 SUNK = """
 .visible .entry k(.param .u64 p) {{

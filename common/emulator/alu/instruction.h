@@ -62,6 +62,7 @@ struct Instruction {
     // Control flow (KIND_BRANCH, KIND_CALL ...)
     int32_t target;     // instruction index
     int32_t reconverge; // immediate post-dominator of a branch; -1: only at the function's end
+    int32_t meeting;    // where lanes meet before it that do not leave for it directly; -1: nowhere
     bool uniform;       // .uni
     const void *detail; // what the kind needs beyond this: see program.h (owned by the program)
 

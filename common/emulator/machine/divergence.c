@@ -73,7 +73,7 @@ static Join *join_new(Machine *m, Join *parent, int32_t pc, uint32_t live) {
         m->out_of_memory = m->stopped = true;
         return NULL;
     }
-    *join = (Join){.parent = parent, .pc = pc, .live = live};
+    *join = (Join){.parent = parent, .pc = pc, .leave_pc = -1, .live = live};
     return join;
 }
 
@@ -131,18 +131,20 @@ static void release_arrived(Warp *w, Frame *frame, Join *join) {
     join->arrived = 0;
 }
 
+Join *leave_join(Machine *m, Warp *w, Frame *frame, Join *join, uint32_t lanes) {
+    Join *parent = join->parent;
+    join->live &= ~lanes;
+    if (!join->live)
+        join_free(m, join);
+    else if (join->arrived == join->live)
+        release_join(m, w, frame, join);
+    return parent;
+}
+
 // Takes lanes that exit or return out of every join of their frame from `join` up; joins that waited only
 // for them are released.
 static void leave_joins(Machine *m, Warp *w, Frame *frame, Join *join, uint32_t lanes) {
-    while (join) {
-        Join *parent = join->parent;
-        join->live &= ~lanes;
-        if (!join->live)
-            join_free(m, join);
-        else if (join->arrived == join->live)
-            release_join(m, w, frame, join);
-        join = parent;
-    }
+    while (join) join = leave_join(m, w, frame, join, lanes);
 }
 
 // Lanes that wait to join lanes of `f`, which polls memory, may be those that `f` waits for, such as the
@@ -243,8 +245,18 @@ void return_lanes(Machine *m, Warp *w, Frame *frame, Join *join, uint32_t lanes)
 
 // Where lanes that part at a branch are to meet: a new join, or the present one if it is that very place.
 static Join *join_for(Machine *m, Fragment *f, int32_t pc, uint32_t live) {
-    if (pc < 0 || (f->join && f->join->pc == pc)) return f->join;
+    if (pc < 0 || (f->join && (f->join->pc == pc || f->join->leave_pc == pc))) return f->join;
     return join_new(m, f->join, pc, live);
+}
+
+// The same of the branch `in`: at its post-dominator, and before it if lanes may leave for that on their own.
+static Join *join_for_branch(Machine *m, Fragment *f, const Instruction *in, uint32_t live) {
+    Join *join = join_for(m, f, in->reconverge, live);
+    if (in->meeting < 0 || m->stopped || (join->pc == in->meeting && join->leave_pc == in->reconverge))
+        return join;
+    join = join_new(m, join, in->meeting, live);
+    if (join) join->leave_pc = in->reconverge;
+    return join;
 }
 
 // Sends lanes of `f` to `pc`, under `join`. Where that is the join itself they have arrived already.
@@ -282,7 +294,7 @@ bool part_at(Machine *m, Warp *w, Fragment *f, uint32_t mask, int32_t pc) {
 
 void diverge(Machine *m, Warp *w, Fragment *f, const Instruction *in, uint32_t taken) {
     uint32_t rest = f->mask & ~taken;
-    Join *join = join_for(m, f, in->reconverge, f->mask);
+    Join *join = join_for_branch(m, f, in, f->mask);
     if (m->stopped) return;
     f->join = join;
     f->mask = rest;
@@ -301,7 +313,7 @@ bool branch_table(Machine *m, Warp *w, Fragment *f, const Instruction *in, uint3
             return false;
         }
     }
-    Join *join = join_for(m, f, in->reconverge, f->mask);
+    Join *join = join_for_branch(m, f, in, f->mask);
     if (m->stopped) return false;
     Frame *frame = f->frame;
     bool is_first = true;

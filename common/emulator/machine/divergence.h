@@ -29,6 +29,8 @@ bool part_at(Machine *machine, Warp *warp, Fragment *fragment, uint32_t mask, in
 // run to their end without them. True when there were any.
 bool release_bystanders(Machine *machine, Block *block);
 
+// `lanes` do not come to `join`, which is released if it waited only for them. Returns its parent.
+Join *leave_join(Machine *machine, Warp *warp, Frame *frame, Join *join, uint32_t lanes);
 // The lanes that have arrived at `join` continue after it, and the join is freed.
 void release_join(Machine *machine, Warp *warp, Frame *frame, Join *join);
 // Lanes that wait to join lanes of a fragment that polls memory continue alone after a while.

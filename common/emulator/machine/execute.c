@@ -106,9 +106,15 @@ reload:;
     unsigned char *registers = frame->registers;
     uint32_t active = f->mask;
     Join *join = f->join;
-    int32_t pc = f->pc, join_pc = join ? join->pc : -1;
+    int32_t pc = f->pc, join_pc = join ? join->pc : -1, leave_pc = join ? join->leave_pc : -1;
     while (ran < budget) {
-        if (join && pc == join_pc) {
+        if (pc == leave_pc) {
+            m->effects++;
+            f->join = leave_join(m, w, frame, join, active);
+            f->pc = pc;
+            goto reload;
+        }
+        if (pc == join_pc) {
             m->effects++;
             join->arrived |= active;
             join->since = w->polls;

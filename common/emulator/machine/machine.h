@@ -126,7 +126,8 @@ struct Frame {
 struct Join {
     Join *parent; // in the same frame; also the link of the free list
     int32_t pc;
-    uint32_t live; // lanes expected, exited ones taken out
+    int32_t leave_pc; // lanes that come here instead have left it, for a join further out; -1: none can
+    uint32_t live;    // lanes expected, exited ones taken out
     uint32_t arrived;
     uint64_t since; // Warp.polls when the last of them arrived
 };

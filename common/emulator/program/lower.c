@@ -9,6 +9,7 @@
 #include "emulator/program/choice.h"
 #include "emulator/program/float_distance.h"
 #include "emulator/program/gathered.h"
+#include "emulator/program/meeting.h"
 #include "emulator/program/merged.h"
 #include "emulator/program/predicated.h"
 #include "emulator/program/flow.h"
@@ -151,6 +152,7 @@ static bool lower_function(Lowering *l, int index) {
     Flow flow = {0};
     bool ok = flow_build(&flow, l->function);
     if (ok) find_reconvergence(l->function, &flow);
+    ok = ok && find_meetings(l->function, &flow);
     ok = ok && find_unset_registers(l->function, &flow, l->arena) && find_choices(l->function, &flow);
     flow_free(&flow);
     for (int i = 0; i < l->function->unset_count; i++)

@@ -45,8 +45,12 @@ bool operands_fit(Lowering *l, const PtxInstruction *in, int given) {
 // ---- Instructions -----------------------------------------------------------------------------------------
 
 Instruction blank(InstructionKind kind) {
-    return (Instruction){
-        .kind = (uint8_t)kind, .guard = -1, .reconverge = -1, .target = -1, .dst = {-1, -1, -1, -1}};
+    return (Instruction){.kind = (uint8_t)kind,
+                         .guard = -1,
+                         .reconverge = -1,
+                         .meeting = -1,
+                         .target = -1,
+                         .dst = {-1, -1, -1, -1}};
 }
 
 MoreOperands *more_operands(Lowering *l, int dst_count, int src_count) {
