@@ -261,6 +261,16 @@ static bool is_block_number(const Code *code, int at) {
             token_is(tokens, at + 4, "x"));
 }
 
+// Whether the number at `at` is what an address is divided by: the size of an element.
+static bool is_size_in_address(const Code *code, int at) {
+    enum { FEW_TOKENS = 8 };
+    const Tokens *tokens = &code->tokens;
+    bool is_cast = false;
+    for (int i = at - 1; i > at - FEW_TOKENS && i > 0 && !token_is_one_of(tokens, i, "; { } ="); i--)
+        is_cast |= token_is_one_of(tokens, i, "size_t uintptr_t");
+    return is_cast && token_is(tokens, at - 1, "/");
+}
+
 static void propose_integers(const Proposer *proposer, int at) {
     const Token *token = &proposer->code->tokens.all[at];
     const char *text = proposer->code->tokens.source + token->from;
@@ -279,7 +289,8 @@ static void propose_integers(const Proposer *proposer, int at) {
     }
     const bool is_divisor = token_is_one_of(&proposer->code->tokens, at - 1, "/ %");
     // A width or a size, of which the half and the double come first.
-    const bool is_power = number >= 8 && (number & (number - 1)) == 0;
+    const bool is_size = number >= 8 || (number > 1 && is_size_in_address(proposer->code, at));
+    const bool is_power = is_size && (number & (number - 1)) == 0;
     const unsigned long long others[] = {number + 1, number - 1, 2 * number, number / 2, 0,
                                          1,          4 * number, number / 4, 32,         31};
     for (int o = 0; o < (int)(sizeof others / sizeof others[0]); o++) {
