@@ -71,6 +71,14 @@ def test_entries_of_one_name_have_one_title(catalogue: list[Entry]) -> None:
     assert len(titles) == len({entry.slug for entry in catalogue})
 
 
+def test_no_two_facts_share_a_bit() -> None:
+    header = (ROOT / "common/driver/diagnose/mistakes.h").read_text()
+    bits = re.findall(r"#define FACT_\w+[ \\\n]+FACT\((\d+)\)", header)
+    assert len(bits) > 90
+    assert len(bits) == len(set(bits))
+    assert max(map(int, bits)) < 128
+
+
 def test_lessons_and_hints_are_there(catalogue: list[Entry]) -> None:
     for entry in catalogue:
         assert entry.lessons, entry

@@ -229,6 +229,11 @@ static bool takes_longer_there(const Judgement *judgement) {
            !misses_counted(judgement, missed->task);
 }
 
+static bool local_memory_costs(const WhatIfAnswer *answer) {
+    return answer->change_count > 0 && !answer->reaches && answer->factor >= 1.25 &&
+           strcmp(answer->changes[0].name, "no-local-memory") == 0;
+}
+
 static void gather(Evidence *evidence, const char *source) {
     const Judgement *judgement = evidence->judgement;
     enum { MAX_SOURCE = 256 * 1024 }; // a larger text is not a kernel, and expressions would take long
@@ -257,6 +262,7 @@ static void gather(Evidence *evidence, const char *source) {
     }
     evidence->facts |= facts_of_task(&evidence->of->tasks[evidence->task]);
     if (takes_longer_there(judgement)) evidence->facts |= FACT_LONGER;
+    if (local_memory_costs(&judgement->what_if)) evidence->facts |= FACT_LOCAL_MEMORY_COSTS;
     evidence->facts |= facts_of_banks(evidence->of, judgement) | facts_of_idle_threads(judgement);
     if (evidence->of->is_program) evidence->facts |= FACT_PROGRAM;
     if (evidence->finding) {

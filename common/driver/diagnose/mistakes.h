@@ -118,8 +118,11 @@ __extension__ typedef unsigned __int128 Facts;
 // them
 #define FACT_OWN_CANCELS FACT(92)
 // Of what is counted for bytes that differ: the counters of a warp's lanes are in one bank
-#define FACT_ONE_BANK FACT(100)
-#define FACT_IDLE_THREADS FACT(101)    // in a missed bandwidth: at least two threads for each element
+#define FACT_ONE_BANK FACT(110)
+#define FACT_IDLE_THREADS FACT(111) // in a missed bandwidth: at least two threads for each element
+// Of what the model was asked: local memory costs the most of all that was changed, though not all that is
+// missed
+#define FACT_LOCAL_MEMORY_COSTS FACT(112)
 #define FACT_FEW_BLOCKS_RIGHT FACT(41) // those with more blocks than a block has threads
 #define FACT_REST_UNWRITTEN FACT(42)   // and the missing ones are the remainder of a division by 2, 4 or 8
 // Of all cases in which elements are never written
