@@ -1,7 +1,13 @@
 // The approximations of f32 and f64 (ISA: div.approx and .full, rcp, sqrt, rsqrt, sin, cos, lg2, ex2,
-// tanh). The ISA bounds their error; here each is the exact value rounded to nearest, so that results may
-// differ from a GPU's by that bound. What the ISA fixes (zeros, infinities, NaNs, flushing) is kept.
-#include "emulator/alu/float_lanes.h"
+// tanh). The ISA bounds their error. Those of f32 by div, rcp, sqrt, rsqrt, lg2 and ex2 have an H200's bits.
+// Each of the others is the exact value rounded to nearest, so that results may differ from a GPU's by the
+// ISA's bound; what the ISA fixes (zeros, infinities, NaNs, flushing) is kept.
+#include "emulator/alu/special_function.h"
+
+// Without .ftz the machine code brings an operand that the special function unit would take for zero, or
+// whose result it would flush, to another scale, and the result back.
+#define LEAST 0x1p-126f
+static inline bool is_small(float x) { return fabsf(x) < LEAST; }
 
 #define TWO_FORMS_1(NAME, EXPR)                                                                              \
     ALU_SLOW_1(NAME, float, float, canonical(EXPR(a)))                                                       \
@@ -17,15 +23,22 @@ static bool select_unary(const PtxInstruction *in, Selection *s, AluHandler *pla
 
 // ---- Division ---------------------------------------------------------------------------------------------
 
-// div.approx is a * (1 / b), whose reciprocal is flushed to zero for |b| above 2^126 (ISA, div).
+// The product with a reciprocal, which is flushed to zero for |b| above 2^126 (ISA, div); div.full scales
+// such.
 static inline float divided(float a, float b) {
-    const float quotient = fabsf(b) > 0x1p126f ? a * copysignf(0.0f, b) : a / b;
-    return canonical(quotient);
+    const float scale = is_small(b) ? 0x1p24f : 1.0f;
+    return canonical(a * scale * special_rcp(b * scale));
 }
+static inline float divided_ftz(float a, float b) {
+    const double exact = (double)flush(a) * special_rcp(b);
+    const float quotient = (float)exact;
+    return canonical(tiny_f32(exact, ROUND_NEAREST) ? zero_of_sign(quotient) : quotient);
+}
+static inline float scale_of_large(float b) { return fabsf(b) > 0x1p126f ? 0.25f : 1.0f; }
 ALU_2(div_approx, float, float, float, divided(a, b))
-ALU_2(div_approx_ftz, float, float, float, flush(divided(flush(a), flush(b))))
-ALU_2(div_full, float, float, float, canonical(a / b))
-ALU_2(div_full_ftz, float, float, float, canonical(flush(flush(a) / flush(b))))
+ALU_2(div_approx_ftz, float, float, float, divided_ftz(a, b))
+ALU_2(div_full, float, float, float, divided(a *scale_of_large(b), b *scale_of_large(b)))
+ALU_2(div_full_ftz, float, float, float, divided_ftz(flush(a) * scale_of_large(b), b *scale_of_large(b)))
 
 bool approx_div(const PtxInstruction *in, Selection *s) {
     AluForm f;
@@ -41,14 +54,22 @@ bool approx_div(const PtxInstruction *in, Selection *s) {
 
 // ---- Reciprocals and roots --------------------------------------------------------------------------------
 
-static inline float reciprocal(float x) { return 1.0f / x; }
-static inline float reciprocal_root(float x) { return (float)(1.0 / sqrt((double)x)); }
-ALU_1(rcp, float, float, canonical(reciprocal(a)))
-ALU_1(rcp_ftz, float, float, canonical(flush(reciprocal(flush(a)))))
-ALU_1(root, float, float, canonical(sqrtf(a)))
-ALU_1(root_ftz, float, float, canonical(flush(sqrtf(flush(a)))))
-ALU_1(rsqrt, float, float, canonical(reciprocal_root(a)))
-ALU_1(rsqrt_ftz, float, float, canonical(flush(reciprocal_root(flush(a)))))
+static inline float reciprocal(float x) {
+    const float scale = is_small(x) ? 0x1p24f : fabsf(x) > 0x1p126f ? 0.25f : 1.0f;
+    return special_rcp(x * scale) * scale;
+}
+static inline float reciprocal_root(float x) {
+    return is_small(x) ? special_rsqrt(x * 0x1p24f) * 0x1p12f : special_rsqrt(x);
+}
+static inline float square_root(float x) {
+    return is_small(x) ? special_sqrt(x * 0x1p24f) * 0x1p-12f : special_sqrt(x);
+}
+ALU_1(rcp, float, float, reciprocal(a))
+ALU_1(rcp_ftz, float, float, special_rcp(a))
+ALU_1(root, float, float, square_root(a))
+ALU_1(root_ftz, float, float, special_sqrt(a))
+ALU_1(rsqrt, float, float, reciprocal_root(a))
+ALU_1(rsqrt_ftz, float, float, special_rsqrt(a))
 
 // rcp.approx.ftz.f64 and rsqrt.approx.ftz.f64 look at the upper 32 bits of their operand and give the upper
 // 32 bits of the result (ISA, sections of those names); they are seeds for Newton's iteration.
@@ -83,16 +104,25 @@ bool approx_rsqrt(const PtxInstruction *in, Selection *s) {
 
 // ---- Transcendental functions -----------------------------------------------------------------------------
 
+static inline float logarithm(float x) {
+    return is_small(x) ? special_lg2(x * 0x1p24f) - 24.0f : special_lg2(x);
+}
+static inline float power(float x) {
+    const bool below = x < -126.0f;
+    const float result = special_ex2(below ? x * 0.5f : x);
+    return below ? result * result : result;
+}
+ALU_1(lg2_f32, float, float, canonical(logarithm(a)))
+ALU_1(lg2_f32_ftz, float, float, special_lg2(a))
+ALU_1(ex2_f32, float, float, canonical(power(a)))
+ALU_1(ex2_f32_ftz, float, float, special_ex2(a))
+
 // In double precision and rounded once, which is right except for ties that no precision settles.
 static inline float sine(float x) { return (float)sin((double)x); }
 static inline float cosine(float x) { return (float)cos((double)x); }
-static inline float logarithm(float x) { return (float)log2((double)x); }
-static inline float power(float x) { return (float)exp2((double)x); }
 static inline float hyperbolic(float x) { return (float)tanh((double)x); }
 TWO_FORMS_1(sin_f32, sine)
 TWO_FORMS_1(cos_f32, cosine)
-TWO_FORMS_1(lg2_f32, logarithm)
-TWO_FORMS_1(ex2_f32, power)
 ALU_SLOW_1(tanh_f32, float, float, canonical(hyperbolic(a)))
 
 bool approx_sin(const PtxInstruction *in, Selection *s) { return select_unary(in, s, sin_f32, sin_f32_ftz); }
