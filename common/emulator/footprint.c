@@ -73,6 +73,16 @@ uint64_t element_set_next(const ElementSet *set, uint64_t first) {
     return next;
 }
 
+uint64_t element_set_highest(const ElementSet *set) {
+    uint64_t highest = 0;
+    for (size_t i = 0; i < set->capacity; i++) {
+        const uint64_t bits = set->words[i].bits;
+        const uint64_t last = bits ? 64 * set->words[i].word + 63 - (uint64_t)__builtin_clzll(bits) : 0;
+        if (last > highest) highest = last;
+    }
+    return highest;
+}
+
 void footprint_free(Footprint *footprint) {
     for (int b = 0; b < MAX_FOOTPRINT_BUFFERS; b++) {
         free(footprint->buffers[b].read.words);

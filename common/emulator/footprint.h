@@ -28,6 +28,8 @@ bool element_set_has(const ElementSet *set, uint64_t element);
 uint64_t element_set_run(const ElementSet *set, uint64_t first, uint64_t most);
 // The lowest element of the set from `first` on, or UINT64_MAX.
 uint64_t element_set_next(const ElementSet *set, uint64_t first);
+// The highest one; 0 also if the set is empty.
+uint64_t element_set_highest(const ElementSet *set);
 
 // Elements that one block read, and wrote, before any other block did.
 typedef struct {
@@ -54,7 +56,8 @@ typedef struct {
     uint64_t ended;                             // so many
     bool takes_over;                            // ended because one block read more than most_read
     bool waits;      // ended because the blocks only wait for something that none of them does
-    bool has_polled; // volatile loads or atomics were done: the blocks may depend on each other
+    bool has_polled; // volatile accesses or atomics with a result were done: the blocks may depend on each
+                     // other
 } Footprint;
 
 void footprint_free(Footprint *footprint);

@@ -164,6 +164,8 @@ static bool blocks_ended(const Cases *cases) {
 }
 
 #define LARGER FACT(126) // a matrix of whole numbers with more than 32 rows or columns: no such fact either
+#define EDGE                                                                                                 \
+    FACT(125) // one of more tiles along one side than along the other, some of them at an edge: likewise
 #define OBLONG FACT(127) // a matrix that is not square, even in tiles: not a fact of the catalogue
 
 // Facts about shapes that `one` supports if it is right, or contradicts if it is wrong.
@@ -181,6 +183,8 @@ static Facts kind_of_case(const CaseReport *one) {
         facts |= LARGER;
     if (size->n > 0 && size->rows % 32 == 0 && size->columns % 32 == 0 && size->rows > 0)
         facts |= FACT_WHOLE_TILES_RIGHT;
+    else if (facts & OBLONG)
+        facts |= EDGE;
     if (launch->blocks > 1 && launch->blocks <= launch->block_threads) facts |= FACT_FEW_BLOCKS_RIGHT;
     return facts;
 }
@@ -216,11 +220,12 @@ static Facts facts_of_sizes(const Cases *cases) {
     }
     if (right & OBLONG) right &= ~FACT_SQUARES_RIGHT;
     if (right & LARGER) right &= ~FACT_ONE_TILE_RIGHT;
+    if (right & EDGE) right &= ~FACT_WHOLE_TILES_RIGHT;
     // One size alone may go wrong for any reason that large sizes have.
     if (!has_other_size) right &= ~FACT_FEW_BLOCKS_RIGHT;
     const bool has_rest = rests[0] > 1 || rests[1] > 1 || rests[2] > 1;
-    return (right & ~wrong & ~OBLONG & ~LARGER) | (unwritten > 1 && has_rest ? FACT_REST_UNWRITTEN : 0) |
-           (only_empty ? FACT_ONLY_EMPTY_WRONG : 0);
+    return (right & ~wrong & ~OBLONG & ~LARGER & ~EDGE) |
+           (unwritten > 1 && has_rest ? FACT_REST_UNWRITTEN : 0) | (only_empty ? FACT_ONLY_EMPTY_WRONG : 0);
 }
 
 // Whether every misaligned wide access would have been aligned if the base had been. One case alone cannot

@@ -430,6 +430,7 @@ bool large_case_judge(const Task *task, const CaseShape *shape, LargeCase *large
     const bool is_wrong = has_wrong_value(task, shape, large, sorted ? sorted : written, listed, report);
     free(sorted);
     if (is_wrong) return true;
+    if (sample->takes_over && large_starts_again(task, shape, sample, report)) return true;
     if (sample->takes_over) {
         say_nothing(report, "one block takes over the work of others, as from a queue");
         return true;

@@ -3,7 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "support/text.h"
 #include "driver/plan/elements.h"
+#include "driver/plan/large.h"
 
 enum { MUCH = 1 << 16 }; // elements of a block that goes through the whole array, or has a part of it
 
@@ -32,6 +34,25 @@ int large_watched_buffer(const Task *task, const CaseSize *size, bool *is_load) 
     if (!*is_load && !is_by_element) return -1;
     const int b = *is_load ? task_input(task) : task_output(task);
     return b >= 0 && task->buffers[b].count.kind == QUANTITY_N ? b : -1;
+}
+
+bool large_starts_again(const Task *task, const CaseShape *shape, const SampleReply *sample,
+                        CaseReport *report) {
+    static const long long end = 1ll << 32;
+    const ShapeOfLaunch *launch = &shape->launches[0];
+    const long long n = shape->size.n, reached = (long long)sample->highest_watched;
+    bool is_load;
+    const int b = large_watched_buffer(task, &shape->size, &is_load);
+    if (b < 0 || !is_load || sample->has_polled || n <= end || reached >= end ||
+        end - reached > large_round((uint64_t)launch->blocks, (uint64_t)launch->block_threads, n))
+        return false;
+    char first[32];
+    large_say_wrong(report, CHECK_LEFT_OUT, task->buffers[b].name, -1);
+    count_text(end, first, sizeof first);
+    snprintf(report->check.what, sizeof report->check.what,
+             "elements of %s from %s on are left out: a block that has come there continues at lower ones",
+             task->buffers[b].name, first);
+    return true;
 }
 
 // What is short by less than this says nothing: a block may have one element less than another, and tiles.

@@ -54,26 +54,33 @@ static int count_right(const Judgement *judgement, bool is_beside, char *words, 
 
 // "2,113,001 elements, drawn for this run; a few blocks out of many: 1,140,850,688 elements", or why these do
 // not tell.
-static void add_large(Text *page, const Terminal *terminal, const Judgement *judgement, bool is_alone) {
+static void add_large(Text *page, const Terminal *terminal, const Report *report, bool is_alone) {
+    const Judgement *judgement = report->judgement;
     long long most = 0, drawn = 0;
     const CaseReport *silent = NULL;
     for (int i = 0; i < judgement->case_count; i++) {
-        const CaseReport *report = &judgement->cases[i];
-        if (report->settings.is_drawn) drawn = report->settings.size.n;
-        if (!report->settings.is_large) continue;
-        if (report->is_inconclusive)
-            silent = report;
-        else if (report->was_run && report->settings.size.n > most)
-            most = report->settings.size.n;
+        const CaseReport *one = &judgement->cases[i];
+        if (one->settings.is_drawn) drawn = one->settings.size.n;
+        if (!one->settings.is_large) continue;
+        if (one->is_inconclusive)
+            silent = one;
+        else if (one->was_run && one->settings.size.n > most)
+            most = one->settings.size.n;
     }
     char words[640] = "", number[32], own[32];
     count_text(most > 0 || !silent ? most : silent->settings.size.n, number, sizeof number);
     count_text(drawn, own, sizeof own);
     if (drawn > 0) snprintf(words, sizeof words, "%s elements, drawn for this run; ", own);
     const size_t used = strlen(words);
-    if (most > 0)
-        snprintf(words + used, sizeof words - used, "a few blocks out of many: %s elements", number);
-    else if (silent)
+    if (most > 0) {
+        const int more =
+            snprintf(words + used, sizeof words - used, "a few blocks out of many: %s elements", number);
+        if (silent) {
+            count_text(silent->settings.size.n, number, sizeof number);
+            snprintf(words + used + more, sizeof words - used - (size_t)more, "; %s: not at %s elements: %s",
+                     report->of->tasks[silent->settings.task].name, number, silent->words);
+        }
+    } else if (silent)
         snprintf(words + used, sizeof words - used, "not at %s elements: %s", number, silent->words);
     else
         return;
@@ -86,7 +93,7 @@ void page_add_correct(Text *page, const Terminal *terminal, const Report *report
     const int whole = count_right(judgement, false, words, sizeof words);
     if (whole > 0) page_add_row(page, terminal, "correct", words);
     if (count_right(judgement, true, words, sizeof words) > 0) page_add_row(page, terminal, "", words);
-    add_large(page, terminal, judgement, whole == 0);
+    add_large(page, terminal, report, whole == 0);
     if (judgement->beside_words[0]) {
         snprintf(words, sizeof words, "only by the GPU, because the emulator could not run it: %s",
                  judgement->beside_words);

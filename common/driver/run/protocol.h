@@ -120,11 +120,12 @@ typedef struct {
     uint64_t listed;                                       // elements of the output that were written,
     double written_sum;                                    // and the sum of all of them
     uint64_t highest,
-        rewritten;          // the last element of the output that was written, and how many more than once
-    uint32_t reaches_last;  // whether a block reached the last element of the watched buffer
-    uint64_t run, stride;   // if the first launch has one block: so many elements from the first on that it
-                            // reaches, and the way to the next ones after a gap; 0: there are none
-    uint32_t is_unreserved; // the system does not reserve that much memory
+        rewritten;            // the last element of the output that was written, and how many more than once
+    uint64_t highest_watched; // element of the watched buffer that a block reached
+    uint32_t reaches_last;    // whether a block reached the last element of the watched buffer
+    uint64_t run, stride;     // if the first launch has one block: so many elements from the first on that it
+                              // reaches, and the way to the next ones after a gap; 0: there are none
+    uint32_t is_unreserved;   // the system does not reserve that much memory
     uint32_t takes_over, waits, has_polled; // Footprint, of any launch
 } SampleReply;
 

@@ -83,6 +83,7 @@ static void describe_watched(const Request *request, const Footprint *footprint,
     const uint64_t count = buffer->bytes / watched->element_bytes;
     if (count == 0) return;
     sample->reaches_last = element_set_has(set, count - 1);
+    sample->highest_watched = element_set_highest(set);
     if (request->program.launches[0].sample_count != 1) return;
     const uint64_t piece = element_set_next(set, 0);
     if (piece >= count) return;
