@@ -442,7 +442,8 @@ static bool matches(const Mistake *mistake, const Evidence *evidence) {
     if (mistake->says && !is_said(evidence, mistake->says)) return false;
     if (mistake->line && !fits(mistake->line, text_chars(&evidence->line))) return false;
     if (mistake->other && !fits(mistake->other, text_chars(&evidence->other))) return false;
-    if (mistake->source && !fits(mistake->source, text_chars(&evidence->source))) return false;
+    // What an account proves may be written in any way.
+    if (mistake->source && !is_proved && !fits(mistake->source, text_chars(&evidence->source))) return false;
     if (mistake->absent &&
         (evidence->source.bytes == 0 || fits(mistake->absent, text_chars(&evidence->source))))
         return false;
