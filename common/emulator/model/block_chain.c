@@ -246,4 +246,6 @@ void block_chain_summary(const BlockChain *chain, double blocks, ModelWork *work
     } else {
         work->told_plainly = chain->told_plainly;
     }
+    // Blocks that look back all collect, while others still run.
+    if (chain->passed_on * BLOCKS_A_LINK >= blocks) work->collecting = (ModelTime){0};
 }

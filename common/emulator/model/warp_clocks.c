@@ -455,9 +455,9 @@ Timing *timing_new(Machine *m, Observer *observer) {
 
 void timing_finish(Timing *t, ModelWork *work) {
     sectors_summary(t->sectors, &t->work);
-    block_chain_summary(t->chain, t->work.blocks, &t->work);
     if (t->work.blocks > 0)
         t->work.collecting = less(t->work.collecting, divided(t->collected, t->work.blocks));
+    block_chain_summary(t->chain, t->work.blocks, &t->work);
     *work = t->work;
     timing_free(t);
 }
