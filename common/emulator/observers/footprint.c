@@ -124,7 +124,7 @@ static FootprintBuffer *find_buffer(const Watch *watch, const Memory *memory, in
 // Whether the blocks wait for something that none of them does.
 static void count_polls(Watch *watch, const Access *access, uint64_t fresh) {
     if (access->memory->space != PTX_SPACE_GLOBAL) return;
-    // An atomic without a result tells nothing of other blocks.
+    // An atomic without a result says nothing about other blocks.
     if (access->is_volatile && access->kind != ACCESS_REDUCTION) watch->footprint->has_polled = true;
     if (fresh || access->kind == ACCESS_STORE)
         watch->idle_polls = 0;
