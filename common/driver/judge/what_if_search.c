@@ -254,7 +254,9 @@ static void suppose_room(Search *search, const ModelledWorks *base, int launch) 
     const int fit = resident(search, image, &base->whole, launch, threads, false, false),
               by_registers = resident(search, image, &base->whole, launch, threads, true, false),
               by_shared = resident(search, image, &base->whole, launch, threads, false, true);
-    const bool follows = is_line(shape) && (double)shape->blocks <= fit * device->sm_count;
+    const double wave = fit * device->sm_count;
+    const bool follows = is_line(shape) && (double)shape->blocks <= wave;
+    if ((double)shape->blocks < wave) return; // there is room that the grid does not use
     // An estimate of registers proves nothing: no advice is drawn from it.
     const bool is_estimate = image->kernels[search->modelled.index][launch].registers_are_estimated;
     if (by_registers > fit && !is_estimate) {
