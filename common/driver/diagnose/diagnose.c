@@ -540,19 +540,23 @@ static const char *proof_of(const Mistake *mistake, const Evidence *evidence) {
     return NULL;
 }
 
-// Whether the changes are another text or another size of blocks, and none of a kind that says why, such as
-// one more barrier.
-static bool is_only_text(const Repair *repair) {
+// Whether one of the changes is of a kind that says why, such as one more barrier.
+static bool says_why(const Repair *repair) {
     static const char kinds_with_a_cause[] =
         "barrier|warp-barrier|moved-barrier|async-wait|fence|scope|volatile|store-first|one-load|full-mask|"
         "no-partner|zero|zero-shared|zero-output|atomic|one-lane|one-thread|zero-product|zero-"
         "difference|guard|single-accesses|stay|unsigned|more-shared|more-blocks|wide";
+    for (int c = 0; c < repair->change_count; c++)
+        if (is_one_of(repair->changes[c].name, kinds_with_a_cause)) return true;
+    return false;
+}
+
+// Whether the changes are another text or another size of blocks.
+static bool is_only_text(const Repair *repair) {
     bool is_of_blocks = true;
-    for (int c = 0; c < repair->change_count; c++) {
-        if (is_one_of(repair->changes[c].name, kinds_with_a_cause)) return false;
+    for (int c = 0; c < repair->change_count; c++)
         is_of_blocks = is_of_blocks && strcmp(repair->changes[c].name, "block-size") == 0;
-    }
-    return repair->is_of_source || is_of_blocks;
+    return !says_why(repair) && (repair->is_of_source || is_of_blocks);
 }
 
 // Whether what is known for certain leaves room for it: once a change is known that repairs the kernel or
@@ -605,8 +609,10 @@ void diagnose(const Chapter *of, const char *source, Judgement *judgement, Diagn
             shown = mistake;
         is_first = false;
     }
-    // A repair of another kind may be a way round the mistake. What the run itself shows is true beside it.
-    if (!diagnosis->mistake) diagnosis->mistake = shown;
+    // A repair that does not say why may be a way round the mistake. What the run itself shows is true beside
+    // it.
+    if (!diagnosis->mistake && judgement->repair.change_count > 0 && !says_why(&judgement->repair))
+        diagnosis->mistake = shown;
     explain(&evidence, diagnosis);
     tell_shape(&evidence, judgement, diagnosis->mistake);
     evidence_free(&evidence);

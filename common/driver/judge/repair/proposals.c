@@ -134,10 +134,6 @@ static void propose_for_small(const Kernel *kernel) {
     }
     if (symptoms->is_unwritten) propose_one_more_block(kernel);
     if (is_costly) propose_one_way(kernel);
-    if (symptoms->is_unwritten) { // before the zeros, which name no line
-        propose_comparisons(kernel, true);
-        propose_staying(kernel, true);
-    }
     if (is_uninit || symptoms->verdict == VERDICT_WRONG) {
         propose_zero_registers(kernel);
         propose_zero_output(kernel);
@@ -172,10 +168,9 @@ static void propose_for_small(const Kernel *kernel) {
     propose_constants(kernel, true);
     propose_operators(kernel);
     if (!has_bad_address) propose_quantities(kernel);
-    if (!symptoms->is_unwritten) propose_comparisons(kernel, true);
+    propose_comparisons(kernel, true);
     if (symptoms->verdict == VERDICT_WRONG) propose_block_sizes(kernel);
-    if (symptoms->verdict == VERDICT_WRONG && !symptoms->is_unwritten && waits_for_others(kernel))
-        propose_staying(kernel, true);
+    if (symptoms->verdict == VERDICT_WRONG && waits_for_others(kernel)) propose_staying(kernel, true);
     if (symptoms->verdict == VERDICT_OOB) {
         propose_more_shared(kernel);
         propose_guard(kernel, true);
