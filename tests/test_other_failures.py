@@ -17,7 +17,7 @@ TWO = [
         "wrong/ch09/two_kernels_each_with_one",
         "doubles",
         "Possibly: head-of-the-wrong-length",
-        None,
+        "constant",
     ),  # not found in time
 ]
 

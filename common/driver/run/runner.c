@@ -100,7 +100,8 @@ static bool spawn(Runner *runner, RunReply *reply) {
         return false;
     }
     if (!system_pipe(pipes)) {
-        snprintf(reply->words, sizeof reply->words, "no pipe for the runner: %s", strerror(errno));
+        snprintf(reply->words, sizeof reply->words, "no pipe for the runner: %s%s", strerror(errno),
+                 errno == EMFILE ? " (ulimit -n)" : "");
         close(sockets[0]);
         close(sockets[1]);
         return false;
