@@ -38,7 +38,7 @@ int large_watched_buffer(const Task *task, const CaseSize *size, bool *is_load) 
 
 bool large_starts_again(const Task *task, const CaseShape *shape, const SampleReply *sample,
                         CaseReport *report) {
-    static const long long end = 1ll << 32;
+    static const long long end = 1LL << 32;
     const ShapeOfLaunch *launch = &shape->launches[0];
     const long long n = shape->size.n, reached = (long long)sample->highest_watched;
     bool is_load;
