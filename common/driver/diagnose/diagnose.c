@@ -609,8 +609,7 @@ void diagnose(const Chapter *of, const char *source, Judgement *judgement, Diagn
             shown = mistake;
         is_first = false;
     }
-    // A repair that does not say why may be a way round the mistake. What the run itself shows is true beside
-    // it.
+    // A repair that does not say why may be a way round the mistake; what the run itself shows is true.
     if (!diagnosis->mistake && judgement->repair.change_count > 0 && !says_why(&judgement->repair))
         diagnosis->mistake = shown;
     explain(&evidence, diagnosis);

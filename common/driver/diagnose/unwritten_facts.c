@@ -20,8 +20,7 @@ static bool unwritten_of(const CaseReport *report, long long elements_if_right, 
            unwritten->launch->block_threads > 0;
 }
 
-// ---- A grid with too few blocks
-// -----------------------------------------------------------------------------
+// ---- A grid with too few blocks ---------------------------------------------------------------------------
 
 // Whether the elements are divided by `each`, rounded down, for the blocks, and what remains is unwritten. A
 // grid has one block at least.
@@ -38,8 +37,7 @@ static long long elements_of_block(const Unwritten *one) {
     return one->count > 0 && each > 1 && lacks_a_block(one, each) ? each : 0;
 }
 
-// ---- Threads with several elements
-// --------------------------------------------------------------------------
+// ---- Threads with several elements ------------------------------------------------------------------------
 
 // A thread has `times` groups of `width` elements, which are `apart` groups from each other.
 typedef struct {
@@ -62,8 +60,7 @@ static bool needs_the_last(const Unwritten *one, const Taken *taken, bool *is_in
     return one->first == (begin + whole) * taken->width;
 }
 
-// ---- All cases
-// ----------------------------------------------------------------------------------------------
+// ---- All cases --------------------------------------------------------------------------------------------
 
 static bool is_of(const CaseReport *report, int task) {
     return report->was_run && report->settings.task == task && !report->settings.is_large;

@@ -78,8 +78,9 @@ static Told compare(const RowFormulas *formulas, const RowsCase *one, uint64_t d
     return told;
 }
 
-// At least half of the results have to be told by the formula, and of the wrong ones, too: a formula that
-// explains only what is right explains nothing.
+// At least half of the results have to be told by the formula, and a quarter of the wrong ones: rounding can
+// make some of them of any size, which tells nothing. A formula that explains only what is right explains
+// nothing.
 static bool do_fit(const RowFormulas *formulas, uint64_t deviations) {
     Told sum = {0};
     for (int c = 0; c < formulas->case_count; c++) {

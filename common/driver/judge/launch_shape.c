@@ -116,8 +116,7 @@ static bool shape_from_image(const LaunchShapeImage *image, const Launch *launch
     return obeys_rules(shape, launch, why, why_bytes);
 }
 
-// ---- Asking
-// -------------------------------------------------------------------------------------------------
+// ---- Asking -----------------------------------------------------------------------------------------------
 
 static void fail_shape(TaskShape *shape, Verdict verdict, const char *words) {
     shape->verdict = verdict;

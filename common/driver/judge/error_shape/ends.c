@@ -105,8 +105,7 @@ static const ErrorShape shapes[] = {
      "Every wrong sum lacks the last n % warps elements, where warps is the number of warps of the grid."},
     {"rest-of-shares-lost", groups_of_blocks_lost,
      "Of the whole groups of 4 every wrong sum lacks the last ones: as many as remain after a division by "
-     "the "
-     "number of blocks."},
+     "the number of blocks."},
     {"rest-of-shares-lost", groups_of_round_lost,
      "Of the whole groups of 4 every wrong sum lacks the last ones, which are too few for all threads of the "
      "grid."},
