@@ -143,7 +143,7 @@ static int run(Emulator *e, Request *r, const EmulatorText *texts) {
             unsupported |= result.findings[i].kind == FINDING_UNSUPPORTED;
             wrong |= !finding_is_information(result.findings[i].kind);
         }
-        printf("%s: %s, %" PRIu64 " lane instructions in %.3f s\n", info.name,
+        printf("%s: %s, %" PRIu64 " lane instructions in %.4f s\n", info.name,
                wrong ? overall_verdict(&result) : "clean", result.lane_instructions, result.seconds);
         status = unsupported ? EXIT_BAD_PTX : wrong ? EXIT_FINDINGS : EXIT_CLEAN;
         for (int i = 0; i < r->dump_count; i++) {

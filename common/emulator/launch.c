@@ -256,7 +256,7 @@ bool emulator_launch(Emulator *e, const EmulatorKernel *kernel, const EmulatorLa
         return false;
     }
     struct timespec start, end;
-    clock_gettime(CLOCK_MONOTONIC, &start);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &start);
     Machine machine = {.emulator = e,
                        .program = kernel->image->program,
                        .kernel = kernel,
@@ -315,7 +315,7 @@ bool emulator_launch(Emulator *e, const EmulatorKernel *kernel, const EmulatorLa
     arena_close(&m->arena);
     free(m->param.allocation);
     free(m->shared_variables);
-    clock_gettime(CLOCK_MONOTONIC, &end);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &end);
     result->seconds = (double)(end.tv_sec - start.tv_sec) + 1e-9 * (double)(end.tv_nsec - start.tv_nsec);
     if (m->out_of_memory) {
         error->status = EMULATOR_NO_MEMORY;

@@ -133,7 +133,7 @@ typedef struct {
     LineCounters *lines;        // by file and line; empty unless launch.count
     uint64_t lane_instructions; // executed, always counted
     uint64_t steps;             // as those of max_steps
-    double seconds;             // of host time
+    double seconds;             // of the host's processor time
     char *output;               // what printf wrote, NUL terminated
     size_t output_bytes;
     struct ModelWork *work; // of model.h; NULL unless launch.timing

@@ -5,15 +5,14 @@ and on, floating-point operations a second of those that multiply, what other sc
 second of one tree reduction beside Oclgrind, PoCL and numba's simulator. Everything runs on one core, in turn,
 several times; the figures are medians.
 
-Times are the processor's, so that a busy machine disturbs them little. A peer's is that of its launch alone;
-the emulator's is its command's less that of the same command stopped at the first instruction, each the median.
+Times are the processor's, so that a busy machine disturbs them little, and those of the launch alone: reading the
+input takes longer than many a kernel, and differs by more than that from run to run.
 """
 
 import array
 import os
 import platform
 import re
-import resource
 import shlex
 import shutil
 import statistics
@@ -36,7 +35,7 @@ from ..core.workbook import find_workbook, write_whole
 from .markers import fill, places
 
 _PLACE = "emulator"  # of docs/emulator-speed.md: <!-- bench: emulator -->
-_RAN = re.compile(r"(\d+) lane instructions in [\d.]+ s$")
+_RAN = re.compile(r"(\d+) lane instructions in ([\d.]+) s$")
 _LIMIT = 300.0  # seconds for one run of anything
 _N = 4 << 20
 _MANY = 16 << 20  # for kernels that execute few instructions a float
@@ -152,8 +151,8 @@ def sum_of_fragments() -> float:
     return sum(4 * (2 * sum(lanes[i::4])) * sum(lanes[i::4]) for i in range(4))
 
 
-def run(command: list[str], environment: dict[str, str] | None = None) -> tuple[int, str, float]:
-    """Exit status, standard output and errors, and processor seconds of a command."""
+def run(command: list[str], environment: dict[str, str] | None = None) -> tuple[int, str]:
+    """Exit status, standard output and errors of a command."""
     with tempfile.TemporaryFile() as output:
         process = subprocess.Popen(
             command,
@@ -163,18 +162,14 @@ def run(command: list[str], environment: dict[str, str] | None = None) -> tuple[
             stderr=subprocess.STDOUT,
             start_new_session=True,
         )
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
         try:
             status = process.wait(_LIMIT)
         except BaseException:
             process.kill()
             process.wait()
             raise
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
         output.seek(0)
-        text = output.read().decode("utf-8", "replace")
-    seconds = after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
-    return status, text, seconds
+        return status, output.read().decode("utf-8", "replace")
 
 
 # ---- The emulator ----------------------------------------------------------------------------------------
@@ -182,11 +177,10 @@ def run(command: list[str], environment: dict[str, str] | None = None) -> tuple[
 
 @dataclass
 class _Times:
-    """Processor seconds of a command, and of the same stopped at its first instruction."""
+    """Processor seconds of a launch, as often as it ran."""
 
     instructions: int
-    stopped: list[float] = field(default_factory=list)
-    whole: list[float] = field(default_factory=list)
+    seconds: list[float] = field(default_factory=list)
 
 
 class Emulation:
@@ -197,7 +191,7 @@ class Emulation:
         self._emulate = str(out / "bin" / "emulate")
         self._folder = folder
         self._times: dict[tuple[str, str], _Times] = {}
-        status, text, _ = run(
+        status, text = run(
             [str(out / "bin" / "compile"), str(root / "tests/bench/kernels.cu"), str(folder), "--quiet"]
         )
         if status:
@@ -216,37 +210,25 @@ class Emulation:
         return [self._emulate, str(self._folder / "kernel.ptx"), work.kernel, *shape, *named, *options]
 
     def run(self, work: Work, mode: str) -> None:
-        """One launch and one that stops at once; the launch's sum is looked at, and both times are kept."""
+        """One launch: its sum is looked at, and its time is kept."""
         output = self._folder / "output"
-        options = (_MODES | _SCHEDULES)[mode]
-        stopped = self._ran(work, [*options, "--steps", "1"], NOT_PASSED)
-        whole = self._ran(work, [*options, "--dump", f"1:{output}"], PASSED)
-        if stopped[0] * 100 > whole[0]:
-            raise MachineError(f"{work.kernel} does not stop at once: {stopped[0]} lane-instructions")
+        command = self._command(work, [*(_MODES | _SCHEDULES)[mode], "--dump", f"1:{output}"])
+        status, text = run(command)
+        match = _RAN.search(text.rstrip())
+        if status != PASSED or not match:
+            raise MachineError(
+                f"the emulator did not run {work.kernel}: exit status {status}\n{text[-2000:]}"
+            )
         sums = array.array("f", output.read_bytes())
         if sum(sums) != work.total:
             raise MachineError(f"the emulator's sum of {work.kernel} is wrong: {sum(sums)}")
-        times = self._times.setdefault((work.kernel, mode), _Times(whole[0]))
-        times.stopped.append(stopped[1])
-        times.whole.append(whole[1])
+        times = self._times.setdefault((work.kernel, mode), _Times(int(match[1])))
+        times.seconds.append(float(match[2]))
 
     def rate(self, work: Work, mode: str, amount: float = 0) -> float:
         """Lane-instructions a second, or `amount` of anything else that one launch does."""
         times = self._times[work.kernel, mode]
-        seconds = statistics.median(times.whole) - statistics.median(times.stopped)
-        if seconds <= 0:  # lost in noise: this must not become a figure
-            raise MachineError(f"{work.kernel}: no time is left once that of the start is taken off: {times}")
-        return (amount or times.instructions) / seconds
-
-    def _ran(self, work: Work, options: list[str], wanted: int) -> tuple[int, float]:
-        """Lane-instructions and processor seconds of one command."""
-        status, text, seconds = run(self._command(work, options))
-        match = _RAN.search(text.rstrip())
-        if status != wanted or not match:
-            raise MachineError(
-                f"the emulator did not run {work.kernel}: exit status {status}\n{text[-2000:]}"
-            )
-        return int(match[1]), seconds
+        return (amount or times.instructions) / statistics.median(times.seconds)
 
 
 # ---- The peers -------------------------------------------------------------------------------------------
@@ -260,7 +242,7 @@ def _opencl_host(root: Path, folder: Path) -> tuple[str, str]:
     ]
     source = root / "tests/bench/opencl_tree.c"
     try:
-        status, text, _ = run([*compiler, "-O2", "-o", str(program), str(source), "-lOpenCL"])
+        status, text = run([*compiler, "-O2", "-o", str(program), str(source), "-lOpenCL"])
     except FileNotFoundError:
         return "", f"there is no C compiler {compiler[0]}"
     if status:
@@ -310,7 +292,7 @@ def find_peers(root: Path, folder: Path, python: str) -> list[Peer]:
 
 def _try(peer: Peer, n: int) -> None:
     """Runs a peer over n floats; its time is kept, or why it failed."""
-    status, text, _ = run(peer.command(n), peer.environment)
+    status, text = run(peer.command(n), peer.environment)
     match = re.search(r"^([\d.]+) ([\d.]+)$", text, re.MULTILINE)
     if status or not match:
         peer.missing = (text.strip().splitlines() or ["no output"])[-1]
