@@ -45,9 +45,9 @@ def applied(change: dict[str, Any], text: str, finding_line: int) -> Iterator[st
             lines[finding_line - 1] = lines[finding_line - 1].replace("__syncthreads();", "")
         yield from _inserted(lines, at, change["place"], _STATEMENTS[kind])
     elif kind in ("constant", "comparison", "operator"):
-        now, was = re.fullmatch(r"(\S+) instead of (\S+) in line \d+", change["words"]).groups()  # type: ignore[union-attr]
+        now, was = re.fullmatch(r"(.+?) instead of (.+) in line \d+", change["words"]).groups()  # type: ignore[union-attr]
         bounds = r"(?<![\w.<>=!]){}(?![\w.=])" if kind == "constant" else r"(?<![<>=!\-]){}(?![<>=])"
-        for found in re.finditer(bounds.format(re.escape(was)), lines[at - 1]):
+        for found in re.finditer(bounds.format(r"\s*".join(map(re.escape, was.split()))), lines[at - 1]):
             yield _with(lines, at, lines[at - 1][: found.start()] + now + lines[at - 1][found.end() :])
     elif kind == "start":
         now, was = re.fullmatch(r"(\S+) in place of (\S+) in line \d+", change["words"]).groups()  # type: ignore[union-attr]

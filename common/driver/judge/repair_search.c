@@ -234,12 +234,30 @@ static void look_closer(Search *search) {
     variant_search_free(variants);
 }
 
+// Whether a change that is one word of the text is none when it is written there.
+static bool is_refuted_by_text(const Search *search, VariantSearch *variants) {
+    Repair *repair = &search->ptx.judge->judgement->repair;
+    const ChangeKind kinds[] = {CHANGE_COMPARISON, CHANGE_CONSTANT, CHANGE_OPERATOR};
+    if (!variants || repair->change_count != 1) return false;
+    for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
+        if (strcmp(repair->changes[0].name, change_name(kinds[k])) != 0) continue;
+        variant_search_leave_off(variants); // their folder has one text at a time
+        if (variant_search_try_said(search, kinds[k]) != TEXT_REFUTES) return false;
+        *repair = (Repair){0};
+        return true;
+    }
+    return false;
+}
+
 // Edits of the PTX, and pairs of them, then texts of the source.
 static void search_all(Search *search) {
     VariantSearch *variants = variant_search_new(search);
     const bool is_known = variants && variant_search_try_known(variants);
-    if (!is_known && !search_single(search, variants) && !search_pairs(search) && variants)
-        variant_search_run(variants, share_of_source * search->most_work);
+    if (!is_known) {
+        const bool is_found =
+            search_single(search, variants) ? !is_refuted_by_text(search, variants) : search_pairs(search);
+        if (!is_found && variants) variant_search_run(variants, share_of_source * search->most_work);
+    }
     variant_search_free(variants);
     if (!is_known) look_closer(search);
 }

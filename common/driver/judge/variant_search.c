@@ -274,6 +274,11 @@ void variant_search_begin(VariantSearch *of) {
     free(lines.all);
 }
 
+void variant_search_leave_off(VariantSearch *of) {
+    compile_stop(of->compiler);
+    of->compiler = 0;
+}
+
 // ---- The search ------------------------------------------------------------------------------------------
 
 // The lines of the text that begin in what an edit is in place of. If an expression around it has variants,
@@ -524,7 +529,8 @@ void variant_search_free(VariantSearch *of) {
     free(of);
 }
 
-VariantSearch *variant_search_new(const Search *search) {
+// Without variants. NULL as variant_search_new().
+static VariantSearch *without_variants(const Search *search) {
     const Subjects *subjects = search->ptx.judge->subjects;
     if (!subjects->source_text || strlen(subjects->source_text) > MOST_SOURCE ||
         !subjects->variants_folder[0] || search->smallest.is_large)
@@ -542,6 +548,19 @@ VariantSearch *variant_search_new(const Search *search) {
     of->image = *search->ptx.image;
     of->image.text = (Text){0};
     snprintf(of->source, sizeof of->source, "%s/kernel.cu", subjects->variants_folder);
+    if (code_make(subjects->source_text, &of->code) && choose_functions(of)) return of;
+    variant_search_free(of);
+    return NULL;
+}
+
+// False: there are none, or memory ran out.
+static bool take_variants(VariantSearch *of) {
+    of->is_left_out = calloc((size_t)of->variants.count + 1, sizeof *of->is_left_out);
+    of->is_refused = calloc((size_t)of->variants.count + 1, sizeof *of->is_refused);
+    return of->is_left_out && of->is_refused && !of->variants.failed && of->variants.count > 0;
+}
+
+VariantSearch *variant_search_new(const Search *search) {
     const CaseReport *shown = search->shown;
     const VariantClues clues = {.line = search->line         ? search->line
                                         : shown->has_finding ? shown->finding.place.line
@@ -551,12 +570,10 @@ VariantSearch *variant_search_new(const Search *search) {
                                     shown->verdict == VERDICT_UNINIT || shown->verdict == VERDICT_TIMEOUT ||
                                     shown->settings.schedule != 0,
                                 .is_of_size = search->smallest.size.n >= SMALL};
-    if (code_make(subjects->source_text, &of->code) && choose_functions(of)) {
-        variants_propose(&of->code, of->is_chosen, &clues, MOST_VARIANTS, &of->variants);
-        of->is_left_out = calloc((size_t)of->variants.count + 1, sizeof *of->is_left_out);
-        of->is_refused = calloc((size_t)of->variants.count + 1, sizeof *of->is_refused);
-    }
-    if (of->is_left_out && of->is_refused && !of->variants.failed && of->variants.count > 0) return of;
+    VariantSearch *of = without_variants(search);
+    if (!of) return NULL;
+    variants_propose(&of->code, of->is_chosen, &clues, MOST_VARIANTS, &of->variants);
+    if (take_variants(of)) return of;
     variant_search_free(of);
     return NULL;
 }
@@ -591,6 +608,29 @@ bool variant_search_try_known(VariantSearch *of) {
     const bool is_known = narrow(of) && choose(of);
     of->survivor_count = 0;
     return is_known;
+}
+
+TextVerdict variant_search_try_said(const Search *search, ChangeKind kind) {
+    Repair *repair = &search->ptx.judge->judgement->repair, said = *repair;
+    VariantSearch *of = without_variants(search);
+    TextVerdict verdict = TEXT_SILENT;
+    if (!of) return TEXT_SILENT;
+    const int places =
+        variants_propose_said(&of->code, kind, said.changes[0].line, said.changes[0].words, &of->variants);
+    if (take_variants(of)) {
+        for (int v = 0; v < of->variants.count && v < MOST_SURVIVORS; v++)
+            of->survivors[of->survivor_count++] = v;
+        if (narrow(of)) {
+            *repair = (Repair){0};
+            if (choose(of) && repair->change_count > 0)
+                verdict = TEXT_AGREES;
+            else if (places == 1)
+                verdict = TEXT_REFUTES;
+            if (verdict != TEXT_AGREES) *repair = said;
+        }
+    }
+    variant_search_free(of);
+    return verdict;
 }
 
 void variant_search_run(VariantSearch *of, double work) {

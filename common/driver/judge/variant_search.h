@@ -12,8 +12,19 @@ typedef struct VariantSearch VariantSearch;
 VariantSearch *variant_search_new(const Search *search);
 // Tries the texts that repair other tasks, in one of them alone. False: none repairs this one.
 bool variant_search_try_known(VariantSearch *of);
-// Begins to compile, beside this process.
+// What the text of kernel.cu says of a change of its PTX.
+typedef enum {
+    TEXT_SILENT, // nothing: it has no place for the change, or several of which none will do
+    TEXT_AGREES, // written into the text it repairs the kernel, too: the judgement has it as the text has it
+    TEXT_REFUTES // written into the text it does not
+} TextVerdict;
+
+// Tries the change that the judgement has, which is of that kind, in the text: one more compilation. The
+// judgement's change stays as it is unless the text agrees.
+TextVerdict variant_search_try_said(const Search *search, ChangeKind kind);
+// Begins to compile, beside this process; or leaves that off.
 void variant_search_begin(VariantSearch *of);
+void variant_search_leave_off(VariantSearch *of);
 
 // Tries the variants, the likeliest before all others, with at most that work; has
 // them compiled if that was not begun. The judgement gets the one that repairs the kernel; none if several do

@@ -56,6 +56,9 @@ typedef struct {
 // the order of their places.
 void variants_propose(const Code *code, const bool functions[], const VariantClues *clues, int most,
                       Variants *variants);
+// Adds a change of the PTX, "< instead of <= in line 30", as a text for each place of the line that it may mean.
+// The number of places, of which some may have no text: 0 if the words are about something else.
+int variants_propose_said(const Code *code, ChangeKind kind, int line, const char *words, Variants *variants);
 // Whether `a` is to be tried before `b`: < 0.
 int variants_compare(const Variant *a, const Variant *b);
 void variants_free(Variants *variants);
