@@ -154,6 +154,7 @@ PROVED = [
     ("ch07/four_groups_a_lane", "uncoalesced", ["coalesced"]),
     ("ch07/unsigned_index", "few-loads-under-way", ["loads-in-flight"]),
     ("ch07/half_of_the_blocks", "not-one-wave", ["grid"]),
+    ("ch08/a_block_for_each_sm", "not-one-wave", ["grid"]),
     ("ch09/a_chunk_a_lane", "uncoalesced", ["coalesced"]),
     ("ch09/a_thread_a_row", "uncoalesced", ["coalesced", "grid"]),
     ("ch11/large_tile_not_padded", "tile-not-padded", ["no-conflicts"]),

@@ -10,7 +10,8 @@
 static const double elements_of_matrix = 1 << 18; // of the part that stands for a grid of several dimensions
 static const double rows_of_matrix = 64;
 static const double elements_of_part = 1 << 20, threads_of_part = 8192;
-static const double least_steps = 1 << 20;
+// Of a run that tries something: for what a launch and each of its threads do besides the elements.
+static const double least_steps = 1 << 20, steps_of_thread = 300;
 static const long long most_elements = 1 << 23, few_elements = 1 << 17;
 
 typedef struct {
@@ -62,9 +63,11 @@ static bool run_part(ModelledTask *modelled, PartRun *part) {
     request.rounds = 1;
     request.timing = 1;
     modelled->elements += one.size.n;
-    const double steps = modelled->steps_of_element * work_in(&one.size) + least_steps;
     for (int l = 0; l < request.program.launch_count; l++) {
         RunLaunch *launch = &request.program.launches[l];
+        const double threads = (double)shape->launches[layout.launch_index[l]].threads;
+        const double steps =
+            modelled->steps_of_element * work_in(&one.size) + steps_of_thread * threads + least_steps;
         if (modelled->steps_of_element > 0 && steps < (double)launch->max_steps)
             launch->max_steps = (uint64_t)steps;
     }
