@@ -252,7 +252,7 @@ static void propose_readings(const Proposer *proposer, int at) {
 
 // ---- Numbers and names -----------------------------------------------------------------------------------
 
-// Whether the number at `at` is how many elements a block has: a factor of blockIdx.x.
+// Whether the number or name at `at` is how many elements or results a block has: a factor of blockIdx.x.
 static bool is_block_number(const Code *code, int at) {
     const Tokens *tokens = &code->tokens;
     return (token_is(tokens, at - 1, "*") && token_is(tokens, at - 2, "x") &&
@@ -301,12 +301,18 @@ static void propose_integers(const Proposer *proposer, int at) {
         const bool is_likely = is_power ? o == 2 || o == 3 : o < 2;
         proposer_replace(proposer, CHANGE_CONSTANT, is_likely ? LIKELY : o < 6 ? USUAL : RARE, at, at, words);
     }
-    if (is_block_number(proposer->code, at))
-        proposer_replace(proposer, CHANGE_NAME, LIKELY, at, at, "blockDim.x");
     // The last lane, thread or block instead of the first one.
     static const char *const last_ones[] = {"31", "(blockDim.x - 1)", "(gridDim.x - 1)"};
     for (int l = 0; l < 3 && number == 0 && token_is_one_of(&proposer->code->tokens, at - 1, "== !="); l++)
         proposer_replace(proposer, CHANGE_CONSTANT, l < 2 ? LIKELY : USUAL, at, at, last_ones[l]);
+}
+
+// An element or a result of each thread, or of each warp.
+static void propose_block_numbers(const Proposer *proposer, int at) {
+    const Tokens *tokens = &proposer->code->tokens;
+    if (!is_block_number(proposer->code, at) || token_is_one_of(tokens, at + 1, ". ( [")) return;
+    proposer_replace(proposer, CHANGE_NAME, LIKELY, at, at, "blockDim.x");
+    proposer_replace(proposer, CHANGE_NAME, LIKELY, at, at, "(blockDim.x / 32)");
 }
 
 // Bytes that are counted for one float more, or one less.
@@ -535,6 +541,7 @@ void propose_expressions(const Proposer *proposer, int at) {
         PROPOSE_EXCHANGES(proposer, at, calls);
     if (token->kind == TOKEN_NAME) propose_names(proposer, at);
     if (token->kind == TOKEN_NAME) propose_extremes(proposer, at);
+    if (token->kind == TOKEN_NAME || token->kind == TOKEN_INTEGER) propose_block_numbers(proposer, at);
     propose_dimensions(proposer, at);
     if (token->kind == TOKEN_SIGN && operator_strength(code, at) > 0 && !has_pointer(proposer, at)) {
         PROPOSE_EXCHANGES(proposer, at, operators);
