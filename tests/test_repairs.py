@@ -450,9 +450,15 @@ def test_no_formula_is_named_that_a_value_contradicts(
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("wrong/ch02/byte_offset_int", "64-bit arithmetic in line 20 and line 21"),
-        ("wrong/ch10/bytes_without_a_sign", "64-bit arithmetic in line 18"),
-        ("wrong/ch02/bytes_in_an_int", "64-bit arithmetic in line 15 (int bytes) and line 16 (int at)"),
+        (
+            "wrong/ch02/byte_offset_int",
+            "64-bit arithmetic in line 20 and line 21, whose results stay in 64 bits",
+        ),
+        ("wrong/ch10/bytes_without_a_sign", "64-bit arithmetic in line 18, whose results stay in 64 bits"),
+        (
+            "wrong/ch02/bytes_in_an_int",
+            "64-bit arithmetic in line 15 (int bytes) and line 16, whose results stay in 64 bits",
+        ),
         ("wrong/ch02/thousand_rounds", "2147483647 instead of 1024 in line 18"),
         ("wrong/ch05/sixteen_rounds", "at least one thread for every 12 elements"),
     ],

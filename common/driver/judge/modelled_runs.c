@@ -10,7 +10,7 @@
 static const double elements_of_matrix = 1 << 18; // of the part that stands for a grid of several dimensions
 static const double rows_of_matrix = 64;
 static const double elements_of_part = 1 << 20, threads_of_part = 8192;
-// Of a run that tries something: for what a launch and each of its threads do besides the elements.
+// What a run that tries something may take for a launch and each of its threads, besides the elements.
 static const double least_steps = 1 << 20, steps_of_thread = 300;
 static const long long most_elements = 1 << 23, few_elements = 1 << 17;
 

@@ -326,10 +326,10 @@ static int compare_lines(const void *left, const void *right) {
 }
 
 // " (int bytes)", if a line of kernel.cu declares one variable of up to 32 bits and sets it; otherwise
-// nothing.
+// nothing, nor for that of a loop, which need not be what overflows.
 static void declared_in(const Kernel *kernel, int number, char *words, size_t room) {
     static const char pattern[] =
-        "(^|[^A-Za-z0-9_])(((unsigned|signed) +)?(int|short|char)|unsigned|u?int(8|16|32)_t) +"
+        "(^|[^A-Za-z0-9_(])(((unsigned|signed) +)?(int|short|char)|unsigned|u?int(8|16|32)_t) +"
         "([A-Za-z_][A-Za-z0-9_]*) *=[^=]";
     enum { TYPE = 2, NAME = 7, PARTS };
     char line[512];
@@ -344,7 +344,8 @@ static void declared_in(const Kernel *kernel, int number, char *words, size_t ro
     regfree(&expression);
 }
 
-// "64-bit arithmetic in line 12 (int bytes) and line 13 (int at)".
+// "64-bit arithmetic in line 12 (int bytes) and line 13, whose results stay in 64 bits": also where
+// a variable or a parameter of another line holds them.
 static void say_lines(const Kernel *kernel, Change *change) {
     enum { FEW = 3 };
     size_t used = (size_t)snprintf(change->words, sizeof change->words, "64-bit arithmetic in ");
@@ -355,6 +356,8 @@ static void say_lines(const Kernel *kernel, Change *change) {
         used += (size_t)snprintf(change->words + used, sizeof change->words - used, "%sline %d%s", before,
                                  change->wide_lines[l], declared);
     }
+    if (used < sizeof change->words)
+        snprintf(change->words + used, sizeof change->words - used, ", whose results stay in 64 bits");
 }
 
 static void propose_in(const Kernel *kernel, const int sources[], int count) {
