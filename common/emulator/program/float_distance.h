@@ -9,5 +9,6 @@
 enum { FLOAT_DISTANCE_MOST = 8 };
 
 // Sets `float_distance` of a lowered function's instructions: 1 if an operation needs the one before it, and
-// FLOAT_DISTANCE_MOST if it needs none of its stretch of straight code, or of the round before if that is a loop.
+// FLOAT_DISTANCE_MOST if it needs none of its stretch of straight code, or of the round before if that is a
+// loop.
 void set_float_distances(Function *function);
