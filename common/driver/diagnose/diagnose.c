@@ -164,10 +164,13 @@ static Facts facts_of_check(const Evidence *evidence) {
         return facts | FACT_FIRST_ROUND_WRITTEN;
     if (launch->blocks > 1 && check->index * launch->blocks == check->elements)
         return facts | FACT_FIRST_BLOCK_WRITTEN;
-    if (launch->blocks == 1 && check->elements == launch->warps && check->index == 1)
+    // With no more elements than a warp has lanes, the others have none.
+    if (launch->blocks == 1 && check->elements == launch->warps && check->index == 1 &&
+        first->settings.size.n > 32)
         return facts | FACT_FIRST_WARP_WRITTEN;
     const long long behind_first = check->index - launch->block_threads;
-    if (check->elements == launch->threads && launch->blocks > 1 && behind_first > 0 &&
+    const bool lack_elements = check->index == first->settings.size.n; // the threads that write nothing
+    if (check->elements == launch->threads && launch->blocks > 1 && behind_first > 0 && !lack_elements &&
         behind_first % (launch->blocks - 1) == 0)
         facts |= FACT_BLOCKS_OVERLAP;
     return check->index % launch->threads == 0 ? facts | FACT_FIRST_ROUND_WRITTEN : facts;
@@ -234,6 +237,12 @@ static bool local_memory_costs(const WhatIfAnswer *answer) {
            strcmp(answer->changes[0].name, "no-local-memory") == 0;
 }
 
+static bool has_nothing_to_add(const Evidence *evidence) {
+    const CaseSize *size = &evidence->first->settings.size;
+    const bool is_product = evidence->of->tasks[evidence->task].expect == EXPECT_PRODUCT;
+    return size->n == 0 || (is_product && size->depth == 0);
+}
+
 static void gather(Evidence *evidence, const char *source) {
     const Judgement *judgement = evidence->judgement;
     enum { MAX_SOURCE = 256 * 1024 }; // a larger text is not a kernel, and expressions would take long
@@ -255,6 +264,7 @@ static void gather(Evidence *evidence, const char *source) {
             evidence->facts |= facts_of_finding(evidence) | facts_of_places(evidence);
         }
         if (first->settings.size.n == 0) evidence->facts |= FACT_N_IS_0;
+        if (has_nothing_to_add(evidence)) evidence->facts |= FACT_NOTHING_TO_ADD;
         if (first->settings.size.n > 1 << 24) evidence->facts |= FACT_BEYOND_FLOATS;
         if (first->settings.misalignment) evidence->facts |= FACT_OFFSET_BASE;
         if (first->settings.is_large) evidence->facts |= FACT_LARGE;
