@@ -133,6 +133,22 @@ static bool has_integer_bits(float got, double expected) {
     return abs(whole) > 1000 && (double)whole == expected && bits == whole;
 }
 
+// Whether a single block never writes more than its first warp's result. With no more elements than a warp
+// has lanes, the others have none.
+static bool only_first_warp_writes(const Evidence *evidence) {
+    bool has_more = false;
+    for (int i = 0; i < evidence->judgement->case_count; i++) {
+        const CaseReport *report = &evidence->judgement->cases[i];
+        const ShapeOfLaunch *launch = &report->shape.launches[0];
+        if (!report->was_run || report->settings.task != evidence->task || launch->blocks != 1 ||
+            launch->warps < 2 || report->settings.size.n <= 32)
+            continue;
+        if (report->check.outcome != CHECK_NOT_WRITTEN || report->check.index != 1) return false;
+        has_more = true;
+    }
+    return has_more;
+}
+
 static Facts facts_of_check(const Evidence *evidence) {
     const CheckReport *check = evidence->check;
     const CaseReport *first = evidence->first;
@@ -164,9 +180,8 @@ static Facts facts_of_check(const Evidence *evidence) {
         return facts | FACT_FIRST_ROUND_WRITTEN;
     if (launch->blocks > 1 && check->index * launch->blocks == check->elements)
         return facts | FACT_FIRST_BLOCK_WRITTEN;
-    // With no more elements than a warp has lanes, the others have none.
     if (launch->blocks == 1 && check->elements == launch->warps && check->index == 1 &&
-        first->settings.size.n > 32)
+        only_first_warp_writes(evidence))
         return facts | FACT_FIRST_WARP_WRITTEN;
     const long long behind_first = check->index - launch->block_threads;
     const bool lack_elements = check->index == first->settings.size.n; // the threads that write nothing
