@@ -255,7 +255,6 @@ static void gather(Evidence *evidence, const char *source) {
             evidence->facts |= facts_of_finding(evidence) | facts_of_places(evidence);
         }
         if (first->settings.size.n == 0) evidence->facts |= FACT_N_IS_0;
-        if (first->settings.size.n > 1 << 24) evidence->facts |= FACT_BEYOND_FLOATS;
         if (first->settings.misalignment) evidence->facts |= FACT_OFFSET_BASE;
         if (first->settings.is_large) evidence->facts |= FACT_LARGE;
         evidence->facts |= facts_of_cases(evidence->of, judgement);

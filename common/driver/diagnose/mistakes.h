@@ -53,7 +53,6 @@ __extension__ typedef unsigned __int128 Facts;
 // Of the case that is shown
 #define FACT_N_IS_0 FACT(12)
 #define FACT_OFFSET_BASE FACT(13)   // buffers that begin 4, 8 or 12 bytes past a multiple of 16
-#define FACT_BEYOND_FLOATS FACT(78) // more elements than 2^24: a float from there on has no odd numbers
 #define FACT_LARGE FACT(57)         // a few blocks of a large size; every other case is right
 #define FACT_LONGER                                                                                          \
     FACT(79) // in a missed bandwidth, blocks of the modelled size take longer than smaller ones
