@@ -1,5 +1,7 @@
 #include "driver/judge/repair_attempt.h"
 
+#include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,6 +31,29 @@ const char *search_source(const Search *search) {
     return source[0] ? source : "kernel.cu";
 }
 
+// As how many times larger the first launch has to be for all elements to be written, if what is missing is
+// the same share of them whatever their number is, except for what blocks round up; 0: it is not. A launch
+// that is too small for another reason lacks a number of elements, or more of them the more there are.
+static int launch_lacks(const Search *search) {
+    enum { SOME_BLOCKS = 8 }; // of which one more is little
+    const Judgement *judgement = search->ptx.judge->judgement;
+    const double alike = 0.8;
+    double least = 0, most = 0; // elements for each that is written
+    for (int i = 0; i < judgement->case_count; i++) {
+        const CaseReport *report = &judgement->cases[i];
+        const CheckReport *check = &report->check;
+        if (report->settings.task != search->ptx.task || !report->was_run || !report->has_check ||
+            check->outcome != CHECK_NOT_WRITTEN)
+            continue;
+        if (!check->is_rest || check->index <= 0) return 0;
+        const double times = (double)check->elements / (double)check->index;
+        if (times > most) most = times;
+        if (report->shape.launches[0].blocks >= SOME_BLOCKS && (least == 0 || times < least)) least = times;
+    }
+    const int whole = (int)lround(fmin(most, INT_MAX));
+    return least >= alike * whole && most <= whole ? whole : 0;
+}
+
 Symptoms search_symptoms(const Search *search, const CaseReport *report) {
     return (Symptoms){
         .verdict = report->verdict,
@@ -45,6 +70,7 @@ Symptoms search_symptoms(const Search *search, const CaseReport *report) {
         .block_threads = report->has_check && report->check.outcome == CHECK_BUDGET
                              ? 0
                              : report->shape.launches[0].block_threads,
+        .launch_lacks = launch_lacks(search),
         .is_left_out = report->has_check && report->check.outcome == CHECK_LEFT_OUT,
         .source = search->ptx.judge->subjects->source_text,
     };
@@ -79,12 +105,13 @@ bool change_widens(ChangeKind kind) {
            kind == CHANGE_ONE_WAY || kind == CHANGE_NEIGHBOUR || kind == CHANGE_SIZE ||
            kind == CHANGE_INDEX || kind == CHANGE_OPERATOR || kind == CHANGE_EXPRESSION ||
            kind == CHANGE_NAME || kind == CHANGE_LEFT_OUT || kind == CHANGE_CONDITION ||
-           kind == CHANGE_EXCHANGED;
+           kind == CHANGE_EXCHANGED || kind == CHANGE_LARGER_LAUNCH;
 }
 
 // May give the work to other threads, or let some do it again.
 static bool moves_work(ChangeKind kind) {
-    return change_widens(kind) || kind == CHANGE_UNSIGNED || kind == CHANGE_ARRAY;
+    return (change_widens(kind) && kind != CHANGE_LARGER_LAUNCH) || kind == CHANGE_UNSIGNED ||
+           kind == CHANGE_ARRAY;
 }
 
 // Says itself what no longer runs.

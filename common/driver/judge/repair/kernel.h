@@ -112,6 +112,7 @@ void propose_less_wide(const Kernel *kernel, const Change *whole, int from, int 
 // launches.c: more blocks than LAUNCH asks for, or blocks of another size.
 void propose_more_blocks(const Kernel *kernel);
 void propose_one_more_block(const Kernel *kernel);
+void propose_larger_launch(const Kernel *kernel);
 void propose_block_sizes(const Kernel *kernel);
 // shared.c: a change that repairs the kernel, for its own line alone, or for another one that has a value of
 // it in common. False: there is none. `also`: what its words lack if neither repairs it.

@@ -133,6 +133,7 @@ static void propose_for_small(const Kernel *kernel) {
         propose_zero_where_skipped(kernel);
     }
     if (symptoms->is_unwritten) propose_one_more_block(kernel);
+    if (is_without_order && symptoms->launch_lacks > 1) propose_larger_launch(kernel);
     if (is_costly) propose_one_way(kernel);
     if (is_uninit || symptoms->verdict == VERDICT_WRONG) {
         propose_zero_registers(kernel);
