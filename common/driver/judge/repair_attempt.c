@@ -118,7 +118,19 @@ static bool holds_in_any_order(const Search *search, Worker *worker, const Chang
     return true;
 }
 
-// Runs a case of the plan again. False: it fails.
+// Whether some threads of a block do not arrive at a barrier that the changes put somewhere. `was`: the case
+// without them, if it is known.
+static bool misses_threads(const Search *search, const CaseReport *was, const CaseReport *now,
+                           const Change *const changes[], int count) {
+    bool places_barrier = false;
+    for (int c = 0; c < count; c++)
+        places_barrier |= changes[c]->kind == CHANGE_BARRIER || changes[c]->kind == CHANGE_MOVED_BARRIER ||
+                          changes[c]->kind == CHANGE_MOVED;
+    return places_barrier && now->has_partial_barrier && !was->has_partial_barrier &&
+           !search->shown->has_partial_barrier;
+}
+
+// Runs a case of the plan again. False: it fails, or not all threads reach a barrier of the changes.
 static bool passes(const Search *search, Worker *worker, const CaseReport *report,
                    const Change *const changes[], int count, double *work) {
     Case one = report->settings;
@@ -126,7 +138,7 @@ static bool passes(const Search *search, Worker *worker, const CaseReport *repor
     one.is_counted = false;
     const bool was_run = run(search, worker, &one, changes, count, MORE_PATIENCE, &now);
     if (was_run) *work -= judge_work_of(&now);
-    return was_run && now.verdict == VERDICT_PASS;
+    return was_run && now.verdict == VERDICT_PASS && !misses_threads(search, report, &now, changes, count);
 }
 
 // Runs the cases of the task with more than `least` elements and at most `largest`, those that failed first.
@@ -232,7 +244,9 @@ bool search_attempt(Search *search, const Change *const changes[], int count, in
     if (task_ptx_start(&search->ptx, changes, count, &text, &worker)) {
         if (run(search, &worker, &search->smallest, changes, count, PATIENCE, &report)) {
             search->work -= judge_work_of(&report);
-            if (report.verdict == VERDICT_PASS && holds_in_any_order(search, &worker, changes, count))
+            if (report.verdict == VERDICT_PASS &&
+                !misses_threads(search, search->shown, &report, changes, count) &&
+                holds_in_any_order(search, &worker, changes, count))
                 cases = confirm(search, &worker, changes, count, &largest);
             else if (base >= 0 && search->base_count < BASES && may_be_half(changes[0]->kind) &&
                      helps(search->shown, &report)) {
