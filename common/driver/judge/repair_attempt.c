@@ -19,7 +19,8 @@ enum {
 };
 // In milliseconds of a usual machine, as judge_work_of(). An attempt takes its first run besides, and reading
 // the PTX.
-static const double work_of_attempt = 2, work_of_byte = 2e-5, work_to_confirm = 3000, work_of_larger = 600;
+static const double work_of_attempt = 2, work_of_byte = 2e-5, work_to_confirm = 3000, work_of_larger = 600,
+                    work_apart = 150;
 // Two blocks that go through long loops take that share of judge_work_of().
 static const double work_of_ends = 0.4;
 
@@ -181,14 +182,34 @@ static bool passes_largest(const Search *search, long long largest, Worker *work
     return !found || passes(search, worker, found, changes, count, work);
 }
 
-// Runs every case of the task, and with some changes larger ones as well, as far as the work goes. The number
-// of cases that pass, none with more than *largest elements; 0: one fails, or they are too much work.
+// Whether it passes in cases that no plan has, too: the plan's own may not tell it from another change, as
+// `n * m` from `n * k`. Those that LAUNCH refuses say nothing.
+static bool passes_apart(const Search *search, Worker *worker, const Change *const changes[], int count) {
+    Judge *judge = search->ptx.judge;
+    double work = work_apart;
+    Case one;
+    for (int k = 0; work > 0 && plan_draw_apart(&judge->of->tasks[search->ptx.task], search->ptx.task,
+                                                &judge->seeds, k, &one);
+         k++) {
+        if (judge->workers[0].is_lost || !judge_ask_case_shape(judge, &one)) return true;
+        const CaseReport drawn = {.settings = one};
+        if (judge_case_shape(judge, &one)->verdict == VERDICT_PASS &&
+            !passes(search, worker, &drawn, changes, count, &work))
+            return false;
+    }
+    return true;
+}
+
+// Runs every case of the task, those that tell changes apart, and with some changes larger ones as well, as
+// far as the work goes. The number of cases that pass, none with more than *largest elements; 0: one fails,
+// or they are too much work.
 static int confirm(Search *search, Worker *worker, const Change *const changes[], int count,
                    long long *largest) {
     double work = work_to_confirm, more = work_of_larger;
     const int done = passing(search, -1, search->largest, worker, changes, count, &work);
     *largest = largest_for(search, changes, count);
     if (done <= 0) search->work -= work_to_confirm - work; // for nothing
+    if (done > 0 && !search->smallest.is_large && !passes_apart(search, worker, changes, count)) return 0;
     if (done <= 0 || *largest == search->largest) return done > 0 ? done : 0;
     const int others = passing(search, search->largest, *largest, worker, changes, count, &more);
     if (others < 0 && more > 0) return 0;
