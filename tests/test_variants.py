@@ -545,3 +545,27 @@ __global__ void whole(const float *in, float *out, int n) {
 def test_every_comparison_of_a_line_is_tried(probe: Path, tmp_path: Path) -> None:
     for words in ("top > 0 instead of top >= 0", "left + 5 < n instead of left + 5 <= n"):
         check_tried(probe, tmp_path, COMPARED, f"{words} in line 4")
+
+
+THREADS = """\
+#include "warpbook.cuh"
+__global__ void numbered(const float *in, float *out, int n, int k) {
+    int base = blockIdx.x * blockDim.x, thread = base + threadIdx.x, mine = threadIdx.x;
+    if ((long long)n * k % 16 == 0) out[thread] = in[mine];
+    if ((n + k) % 4 == 0) out[thread / 32] = in[n];
+}
+"""
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "threadIdx.x instead of thread in line 4",
+        "(blockIdx.x * blockDim.x + threadIdx.x) instead of mine in line 4",
+        "(n % 4 == 0 && k % 4 == 0) instead of (long long)n * k % 16 == 0 in line 4",
+        "(n % 16 == 0 && k % 16 == 0) instead of (long long)n * k % 16 == 0 in line 4",
+        "(n % 4 == 0 && k % 4 == 0) instead of (n + k) % 4 == 0 in line 5",
+    ],
+)
+def test_numbers_of_threads_and_multiples(probe: Path, tmp_path: Path, words: str) -> None:
+    check_tried(probe, tmp_path, THREADS, words)
