@@ -157,7 +157,7 @@ HOT := $(addprefix common/emulator/,emulator.c footprint.c touched.c model/secto
     $(addprefix machine/,atomic.c exchange.c execute.c initialised.c memory.c resolve.c schedule.c sync.c undefined_step.c) \
     $(addprefix observers/,access_counts.c asynccheck.c footprint.c initcheck.c touched.c \
     race_granule.c race_interval.c race_order.c race_readers.c race_site.c weak_history.c weak_memory.c)) \
-    $(addprefix common/driver/,judge/check.c judge/large_case.c plan/elements.c plan/expected.c plan/inputs.c program/outcomes.c run/cpu_baseline.c run/statistics.c)
+    $(addprefix common/driver/,build/unused_declarations.c judge/check.c judge/large_case.c plan/elements.c plan/expected.c plan/inputs.c program/outcomes.c run/cpu_baseline.c run/statistics.c)
 LANES := $(addprefix common/emulator/,alu/% machine/% observers/% model/%)
 ONCE := common/gpu/% $(addprefix common/emulator/program/,lowering/% lower.c opcodes.c program.c) \
     $(addprefix common/driver/,build/% diagnose/% judge/% listing/% main.c page/% program/% result/%)

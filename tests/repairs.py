@@ -104,6 +104,16 @@ def applied(change: dict[str, Any], text: str, finding_line: int) -> Iterator[st
     elif kind == "more-blocks" and "one more" in change["words"]:
         for grid in re.finditer(r"launch->grid = .*;", text):
             yield text[: grid.end()] + " launch->grid.x += 1;" + text[grid.end() :]
+    elif kind == "larger-launch" and change["words"].startswith("blocks of"):
+        size = re.search(r"blocks of (\d+) threads", change["words"])
+        assert size
+        yield re.sub(r"(LAUNCH\(\w+\) \{[^{}]*)\}", rf"\1launch->block = {size[1]}; }}", text)
+    elif kind == "larger-launch" and (
+        times := re.match(r"(twice|\d+ times) as many blocks", change["words"])
+    ):
+        factor = "2" if times[1] == "twice" else times[1].split()[0]
+        for grid in re.finditer(r"launch->grid = .*;", text):
+            yield f"{text[: grid.end()]} launch->grid.x *= {factor};{text[grid.end() :]}"
     elif kind == "block-size":
         size = re.search(r"blocks of (\d+) threads", change["words"])
         assert size

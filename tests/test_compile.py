@@ -76,7 +76,8 @@ def record(workbook: Path, folder: str = "build/ch01") -> dict[str, object]:
 
 
 def leftovers(folder: Path) -> set[str]:
-    return {entry.name for entry in folder.iterdir()} - {"kernel.ptx", "kernel.cubin", "build.json", ".lock"}
+    products = {"kernel.ptx", "kernel.cubin", "build.json", "headers", ".lock"}
+    return {entry.name for entry in folder.iterdir()} - products
 
 
 # ---- What works ----------------------------------------------------------------------------------------------
@@ -207,6 +208,161 @@ def test_nothing_is_run_when_nothing_changed(compile_kernel: Compile, workbook: 
         "unchanged" not in compile_kernel("chapters/ch01_add/kernel.cu", "build/ch01", "--arch", "90").stdout
     )
     assert "unchanged" not in compile_kernel("--always", "chapters/ch01_add/kernel.cu").stdout
+
+
+# ---- Headers that are kept -------------------------------------------------------------------------------------
+
+WITH_HEADERS = """// A kernel with headers that take long to read.
+#include "warpbook.cuh"
+
+#include <cuda_bf16.h>  // what the rest includes: nothing
+#include <cuda_pipeline.h>
+#include <float.h>
+
+#define TWICE(x) ((x) + (x))
+
+__device__ __nv_bfloat16 zero_of(float) { return __float2bfloat16(TWICE(0.0f)); }
+__device__ int larger(long long a, int b) { return (int)max(a, b); }
+""" + GOOD.split("\n", 1)[1].replace(
+    "in[i] + 1;", "in[i] + fminf(FLT_MAX, INFINITY) * (float)zero_of(in[i]) + larger(n, i) + rsqrtf(in[0]);"
+)
+
+
+def ptx_of(workbook: Path) -> str:
+    """The image without what depends on the name of a folder for temporary files."""
+    text = (workbook / "build/ch01/kernel.ptx").read_text()
+    bytes_of_names = re.sub(r",?\n\.b8 ", ",", text)
+    prefix = ",".join(str(byte) for byte in b"_INTERNAL_")
+    return re.sub(prefix + r"(,\d+){8}", prefix, bytes_of_names)
+
+
+def headers_of(workbook: Path) -> tuple[int, bytes] | None:
+    path = workbook / "build/ch01/headers"
+    return (path.stat().st_ino, path.read_bytes()) if path.exists() else None
+
+
+@pytest.fixture
+def logging_nvcc(nvcc: str, workbook: Path) -> Path:
+    """An nvcc that writes its arguments to the file `log`, with a ptxas beside it that says nothing."""
+    path = workbook / "bin/nvcc"
+    path.parent.mkdir()
+    path.write_text(f'#!/bin/sh\necho "$@" >> "{workbook}/log"\nexec "{nvcc}" "$@"\n')
+    path.chmod(0o755)
+    shutil.copy(shutil.which("true") or "/bin/true", workbook / "bin/ptxas")
+    return path
+
+
+@pytest.mark.parametrize(
+    "text", [GOOD, WITH_HEADERS, "// No header.\n__global__ void none(int *p) { *p = 1; }\n"]
+)
+def test_an_edit_has_the_same_image_with_headers_that_are_kept(
+    compile_kernel: Compile, workbook: Path, text: str
+) -> None:
+    source(workbook, text)
+    compile_kernel()
+    assert headers_of(workbook) is None
+    first = ptx_of(workbook)
+    source(workbook, text + "// an edit\n")
+    compile_kernel()
+    kept = headers_of(workbook)
+    assert kept and ptx_of(workbook) == first
+    source(workbook, text + "// another edit\n")
+    compile_kernel()
+    assert headers_of(workbook) == kept and ptx_of(workbook) == first
+    assert not leftovers(workbook / "build/ch01")
+
+
+def test_kept_headers_spare_nvcc(compile_kernel: Compile, workbook: Path, logging_nvcc: Path) -> None:
+    calls = []
+    for edit in range(3):
+        source(workbook, f"{WITH_HEADERS}// {edit}\n")
+        (workbook / "log").write_text("")
+        assert compile_kernel(WARPBOOK_NVCC=str(logging_nvcc)).returncode == 0
+        lines = (workbook / "log").read_text().splitlines()
+        calls.append(["--dryrun" in line for line in lines if line != "--version"])
+    assert calls == [[False], [True], []]
+
+
+def test_kept_headers_are_made_again_when_they_have_changed(compile_kernel: Compile, workbook: Path) -> None:
+    text, edits = WITH_HEADERS, 0
+
+    def edit(*arguments: str, **variables: str) -> bool:
+        """Compiles an edit; whether the headers were made again."""
+        nonlocal edits
+        edits += 1
+        source(workbook, f"{text}// {edits}\n")
+        before = headers_of(workbook)
+        done = compile_kernel("chapters/ch01_add/kernel.cu", "build/ch01", *arguments, **variables)
+        assert done.returncode == 0, done.stderr
+        return headers_of(workbook) != before
+
+    assert [edit(), edit(), edit()] == [False, True, False]
+    text = text.replace("<float.h>", "<limits.h>").replace("FLT_MAX", "CHAR_MAX")
+    assert edit()
+    text = "// one more line\n" + text
+    assert edit()
+    with open(workbook / "common/include/warpbook.cuh", "a") as header:
+        header.write("__device__ inline float three_halves() { return 1.5f; }\n")
+    text = text.replace("+ rsqrtf", "+ three_halves() + rsqrtf")
+    assert edit() and "0f3FC00000" in ptx_of(workbook)
+    assert edit("--arch", "90")
+    assert edit(PATH=os.environ["PATH"] + ":/nowhere")
+    assert edit()  # PATH is as before
+    kept = workbook / "build/ch01/headers"
+    content = kept.read_bytes()
+    size = re.search(rb"\n(\d+) \d+ \d+ [^\n]*/cuda_bf16\.h\n", content)
+    assert size
+    # As if cuda_bf16.h had had another size when its text was kept, and as if the disk had been full.
+    kept.write_bytes(content[: size.start(1)] + b"9" * len(size[1]) + content[size.end(1) :])
+    assert edit() and len(kept.read_bytes()) == len(content)
+    kept.write_bytes(content[:-1])
+    assert edit() and len(kept.read_bytes()) == len(content)
+    assert not edit()
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "#include <cmath>",
+        "#  include <cmath>",
+        "static const int number = __COUNTER__;",
+        "static const char *const file = __BASE_FILE__;",
+        '#pragma push_macro("LAUNCH")',
+    ],
+)
+def test_a_source_whose_end_depends_on_its_beginning_is_compiled_whole(
+    compile_kernel: Compile, workbook: Path, line: str
+) -> None:
+    for edit in range(2):
+        source(workbook, f"{GOOD}\n{line}\n// {edit}\n")
+        assert compile_kernel().returncode == 0
+    assert headers_of(workbook) is None
+
+
+def test_errors_and_warnings_are_the_same_with_headers_that_are_kept(
+    compile_kernel: Compile, workbook: Path
+) -> None:
+    for edit in range(2):
+        source(workbook, f"{WITH_HEADERS}// {edit}\n")
+        compile_kernel()
+    kept = headers_of(workbook)
+    for mistake in [
+        "__global__ void one(float *p) { *p = no_such_name(1.0f) + __shfl_down_sync(1, 2); }",
+        "__global__ void two(float *p) { int unused = 1; *p = 1; }",
+        "__device__ float fminf(float a) { return a; }\n__global__ void three(float *p) { *p = fminf(*p, 1); }",
+        "#error four",
+        "#define INFINITY 1",
+    ]:
+        source(workbook, f"{WITH_HEADERS}{mistake}\n")
+        here = compile_kernel()
+        there = compile_kernel("chapters/ch01_add/kernel.cu", "build/other")
+        assert (here.returncode, here.stderr) == (there.returncode, there.stderr.replace("other", "ch01"))
+        assert record(workbook)["log"] == record(workbook, "build/other")["log"]
+        shutil.rmtree(workbook / "build/other")
+    assert headers_of(workbook) == kept
+
+
+# ---- Damage ---------------------------------------------------------------------------------------------------
 
 
 def test_a_damaged_product_is_made_again(compile_kernel: Compile, workbook: Path) -> None:

@@ -62,7 +62,8 @@ def test_there_are_enough_and_they_are_well_formed(catalogue: list[Entry]) -> No
         assert entry.why[-1] in ".?" and len(entry.why) <= 330, entry
         assert len(re.findall(r"[.?!:](?= [A-Z]|$)", entry.why)) <= 3, entry
         assert entry.why.isascii() and entry.title.isascii(), entry
-        assert set(re.findall(r"{\w+}", entry.why)) <= {"{line}", "{other}", "{upper}", "{lower}"}, entry
+        blanks = {"{line}", "{other}", "{upper}", "{lower}", "{loop}"}
+        assert set(re.findall(r"{\w+}", entry.why)) <= blanks, entry
         assert entry.verdicts, f"{entry.slug} would fit any verdict"
 
 
@@ -279,7 +280,9 @@ def test_the_lesson_is_the_chapters_own_where_there_is_one(probe: Path) -> None:
 def test_comments_are_no_code(probe: Path) -> None:
     barrier = "a\n// __threadfence();\n/* __threadfence(); */ s[t] = x;\ny = s[0];\n"
     assert match(probe, *RACE, code=barrier).slug == "missing-barrier"
-    assert match(probe, *RACE, code=barrier + "__threadfence();").slug == "fence-for-a-barrier"
+    fence = barrier.replace("/* __threadfence(); */ s", "__threadfence(); s")
+    assert match(probe, *RACE, code=fence).slug == "fence-for-a-barrier"
+    assert match(probe, *RACE, code=barrier + "__threadfence();").slug == "missing-barrier", "elsewhere"
 
 
 def test_a_string_may_hold_what_looks_like_a_comment(probe: Path) -> None:
@@ -445,6 +448,34 @@ def test_what_lies_outside_tells_who_meant_it(
     if slug == "slot-for-each-element":  # not if the store comes after the loop
         code = "for (int i = t; i < n; i += threads) { sum += in[i]; } scratch[t] = sum;"
         assert match(probe, "verdict OOB", "finding out of bounds", *evidence, code=code).slug != slug
+
+
+@pytest.mark.parametrize(
+    ("code", "line", "slug", "loop"),
+    [
+        ("for (;;)\n  for (int i = 0; i < n; i += 4) {\n    s += in[i + 1];\n  }", 3, "part-of-a-group", 2),
+        ("for (int i = 0; i < n; i += 4) {\n  for (;;) {\n    s += in[i + 1];\n  }\n}", 3, "no-bound", 0),
+        ("for (int i = 0; i < n; i += 4) {\n}\ns += in[i + 1];", 3, "no-bound", 0),
+        ("for (int i = 0;\n     i < 1000;\n     i++)\n  s += in[i];", 4, "size-built-in", 1),
+        ("do {\n  s += in[i];\n  i++;\n} while (i < 1000);", 2, "size-built-in", 1),
+        ("for (int b = 0; b < 256; b++) {\n}\ns += in[i];", 3, "no-bound", 0),
+    ],
+)  # fmt: skip
+def test_a_loop_is_spoken_of_only_around_the_access(
+    probe: Path, code: str, line: int, slug: str, loop: int
+) -> None:
+    evidence = ["bytes 4", f"line {line}", "object in", "index 128", "size 120"]
+    answer = match(probe, "verdict OOB", "finding out of bounds", *evidence, code=code)
+    assert answer.slug == slug
+    if loop:
+        assert f"The loop in line {loop} " in answer.why
+
+
+def test_only_what_ends_right_behind_the_array_is_one_past_its_end(probe: Path) -> None:
+    outside = ("verdict OOB", "finding out of bounds", "bytes 4", "line 1", "object in", "size 132")
+    ahead = "if (i + threads <= n) next = in[i + threads];"
+    assert match(probe, *outside, "index 132", code=ahead).slug == "one-past-the-end"
+    assert match(probe, *outside, "index 136", code=ahead).slug == "round-past-the-end"
 
 
 def test_a_source_of_any_size_and_kind_does_no_harm(probe: Path) -> None:

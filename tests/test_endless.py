@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from emulator import Emulator, Finding, Result, Value
 
-HEADER = ".version 9.0\n.target sm_90a\n.address_size 64\n"
+HEADER = '.version 9.0\n.target sm_90a\n.address_size 64\n.file 1 "k.cu"\n'
 NEVER_LEAVES = "never leaves this loop: everything on which its end depends comes back to what it was"
 
 
@@ -95,6 +95,36 @@ def test_endless_loops_are_proved(emulator_built: Path, name: str, schedule: int
     assert NEVER_LEAVES in finding.message
     if name == "one_lane":
         assert finding.thread == (5, 0, 0)
+
+
+ABSORBED = {
+    "add": ("mov.f32 %f0, 0f4b800000;", "add.f32 %f0, %f0, 0f3f800000;", "16777216 + 1 gives 16777216 again"),
+    "sub": ("mov.f32 %f0, 0f4b800000;", "sub.f32 %f0, %f0, 0f3f000000;", "16777216 - 0.5 gives 16777216"),
+    "second": (
+        "mov.f32 %f0, 0f4d000000; mov.f32 %f1, 0f3f800000;",
+        "add.f32 %f0, %f1, %f0;",
+        "134217728 + 1 gives",
+    ),
+    # 16,777,218 + 1 is halfway, and goes to 16,777,220; nothing absorbs 0.
+    "changes": ("mov.f32 %f1, 0f4b800001;", "add.f32 %f0, %f1, 0f3f800000;", ""),
+    "nothing_added": ("mov.f32 %f0, 0f4b800000;", "add.f32 %f0, %f0, 0f00000000;", ""),
+    "rounded_down": ("mov.f32 %f0, 0f4b800000;", "add.rm.f32 %f0, %f0, 0f3f800000;", ""),
+}
+
+
+@pytest.mark.parametrize("name", ABSORBED)
+def test_an_addition_that_changes_nothing_is_named(emulator_built: Path, name: str) -> None:
+    before, addition, words = ABSORBED[name]
+    body = f"""{before} mov.f32 %f2, 0f4f000000;
+L:
+  .loc 1 17 0
+  {addition}
+  .loc 1 16 0
+  setp.lt.f32 %p, %f0, %f2;
+  @%p bra L;"""
+    message = limit(run(body)).message
+    assert NEVER_LEAVES in message
+    assert ("in line 17, " + words in message) if words else (" again" not in message)
 
 
 @pytest.mark.parametrize("schedule", [0, 5, 8])

@@ -375,3 +375,109 @@ def test_a_load_is_done_on_the_way_that_follows(
     result = device.launch("k", 1, 64, [out], count=True)
     assert not result.findings
     assert result.counters["global_ld_requests"] == requests
+
+
+# ---- Loops that ptxas unrolls -------------------------------------------------------------------------------
+
+# Block of 32 threads, of which each takes p[its number] rounds of the loop. The machine code was read: ptxas 13
+# for sm_90.
+LOOP = """
+.visible .entry k(.param .u64 p) {{
+    .reg .pred %p<4>; .reg .b32 %r<40>; .reg .b64 %rd<9>; .reg .f32 %f<40>;
+    .shared .align 16 .b8 s[16384];
+    ld.param.u64 %rd1, [p];
+    mov.u32 %r1, %tid.x;
+    mov.u32 %r2, s;
+    mov.f32 %f1, 0f00000000;
+    shl.b32 %r3, %r1, 2;
+    cvt.u64.u32 %rd2, %r3;
+    add.s64 %rd3, %rd1, %rd2;
+    ld.global.u32 %r4, [{source}];
+    {start}
+    mad.lo.s32 %r6, %r4, {step}, %r5;
+    add.s32 %r9, %r2, 8192;
+LOOP:{pragma}
+    {body}
+    add.s32 %r5, %r5, {step};
+    setp.{compare} %p1, %r5, %r6;
+    @%p1 bra LOOP;
+    st.global.f32 [%rd3], %f1;
+    ret;
+}}
+"""
+OF_ONE = "shl.b32 %r7, %r5, 2; add.s32 %r8, %r2, %r7; ld.shared.f32 %f2, [%r8]; add.f32 %f1, %f1, %f2;"
+OF_FOUR = "shl.b32 %r7, %r5, 2; add.s32 %r8, %r2, %r7;" + "".join(
+    f"ld.shared.f32 %f{10 + k}, [%r8+{512 * k}]; add.f32 %f1, %f1, %f{10 + k};" for k in range(4)
+)
+BY_POINTER = OF_FOUR.replace("shl.b32 %r7, %r5, 2; add.s32 %r8, %r2, %r7;", "").replace("%r8", "%r9")
+BY_POINTER += "add.s32 %r9, %r9, 4;"
+MULTIPLIED = "fma.rn.f32 %f1, %f1, %f1, %f2;"
+
+
+def looped(e: Emulator, rounds: list[int], **form: str) -> Result:
+    words = {"start": "mov.u32 %r5, %r1;", "step": "3", "compare": "lt.s32", "source": "%rd3", "pragma": ""}
+    e.load(HEAD + LOOP.format(**(words | {"body": OF_ONE} | form)).replace(";", ";\n"))
+    lanes = e.buffer(np.array(rounds, np.int32), "p")
+    result = e.launch("k", 1, len(rounds), [lanes], count=True, checks=1)
+    assert not result.findings
+    return result
+
+
+@pytest.mark.parametrize(
+    ("rounds", "form", "issued"),
+    [
+        pytest.param(7, {}, 4 + 2 + 1, id="every leftover is needed"),
+        pytest.param(8, {}, 8 + 2 + 1, id="none is, and all are issued"),
+        pytest.param(1, {}, 2 + 1, id="fewer rounds than four"),
+        pytest.param(8, {"compare": "lt.u32"}, 1 + 8 + 2 + 1, id="one more before, if it is unsigned"),
+        pytest.param(8, {"compare": "ne.s32"}, 8 + 2, id="until it is equal"),
+        pytest.param(
+            8, {"compare": "gt.s32", "step": "-3", "start": "add.s32 %r5, %r1, 500;"}, 8 + 2 + 1, id="down"
+        ),
+        pytest.param(
+            8, {"start": "mov.u32 %r5, 0;", "compare": "lt.u32"}, 1 + 8 + 2 + 1, id="a bound of its lane"
+        ),
+        pytest.param(8, {"body": OF_ONE + MULTIPLIED}, 8 + 1, id="two rounds are nine instructions"),
+        pytest.param(8, {"body": OF_ONE + 5 * MULTIPLIED}, 8 + 1, id="one is eight"),
+        pytest.param(8, {"body": OF_ONE + 6 * MULTIPLIED}, 8, id="one is nine"),
+        pytest.param(8, {"body": OF_ONE + 6 * MULTIPLIED, "compare": "lt.u32"}, 8, id="and nothing before"),
+        pytest.param(8, {"body": OF_FOUR}, 4 * 8, id="four loads and an address"),
+        pytest.param(8, {"body": BY_POINTER}, 4 * (8 + 1), id="four loads by a pointer"),
+        pytest.param(8, {"pragma": '\n.pragma "nounroll";'}, 8, id="a pragma"),
+        pytest.param(8, {"step": "%r4"}, 8, id="a step from memory"),
+        pytest.param(8, {"body": OF_ONE + "bar.sync 0;"}, 8, id="a barrier"),
+        pytest.param(8, {"body": OF_ONE + "st.shared.f32 [%r8], %f2;"}, 8, id="a store before the next load"),
+    ],
+)
+def test_rounds_that_are_left_over_of_an_unrolled_loop(
+    device: Emulator, rounds: int, form: dict[str, str], issued: int
+) -> None:
+    counters = looped(device, 32 * [rounds], **form).counters
+    assert counters["issued_shared_ld"] == issued
+    assert counters["issued_branch_divergent"] == 0
+
+
+def test_lanes_with_one_bound_leave_together(device: Emulator) -> None:
+    """There two rounds keep their branch, and six instructions are the most that one may have."""
+    for more, issued in ((0, 8 + 1), (3, 8 + 1), (4, 8)):
+        form = {"start": "mov.u32 %r5, 0;", "source": "%rd1", "body": OF_ONE + more * MULTIPLIED}
+        assert looped(device, 32 * [8], **form).counters["issued_shared_ld"] == issued
+
+
+@pytest.mark.parametrize(
+    ("rounds", "body", "parted", "issued"),
+    [
+        pytest.param([4, 5, 6, 7], OF_ONE, 0, 7, id="predicates part nobody"),
+        pytest.param([4, 5, 6, 7], OF_ONE + MULTIPLIED, 1, 7, id="the branch around two rounds"),
+        pytest.param([4, 5, 6, 7], OF_ONE + 6 * MULTIPLIED, 2, 7, id="and that around one"),
+        pytest.param([1, 4, 8, 16], OF_ONE, 3, 16 + 3, id="four at a time"),
+        pytest.param([2, 3], OF_ONE + 6 * MULTIPLIED, 1, 3, id="no four"),
+    ],
+)
+def test_lanes_part_where_the_machine_code_has_a_branch(
+    device: Emulator, rounds: list[int], body: str, parted: int, issued: int
+) -> None:
+    counters = looped(device, (32 * rounds)[:32], body=body).counters
+    assert counters["issued_branch_divergent"] == parted
+    assert counters["issued_shared_ld"] == issued
+    assert counters["branch_divergent"] == len(set(rounds)) - 1

@@ -359,6 +359,98 @@ def test_another_name_or_number_is_proved(
     assert [change["words"] for change in result["proof"]["changes"]] == [words]
 
 
+SUM_OF_BLOCK = """\
+    __syncthreads();
+    if (warp == 0) {
+        value = sum_of_warp(lane < blockDim.x / 32 ? sum_of[lane] : 0.0f);
+    }
+    return value;
+"""
+EARLY_RETURN = """\
+    if (warp > 0) {
+        return 0.0f;
+    }
+    float slot = lane < blockDim.x / 32 ? sum_of[lane] : 0.0f;
+    return sum_of_warp(slot);
+"""
+
+
+def judge_edited(
+    built: Path, folder: Path, base: str, edit: tuple[str, str]
+) -> tuple[list[str], dict[str, Any]]:
+    """The lines of a solution with one edit, from 1 on, and its result."""
+    text = next((ROOT / "solutions").glob(f"{base}_*/kernel.cu")).read_text()
+    before, after = edit
+    assert before in text
+    text = text.replace(before, after, 1)
+    kernel = folder / "kernel.cu"
+    kernel.write_text(text)
+    _, result = judge(built, kernel, base, folder / "result.json")
+    return ["", *text.splitlines()], result
+
+
+def test_a_change_must_hold_where_the_numbers_of_a_case_differ(
+    nvcc: str, built: Path, tmp_path: Path
+) -> None:
+    """In no case of the plan is n * m a multiple of 16 while n or k is none of 4: with m for k, all of them pass."""
+    edit = ("if (n % 4 == 0 && k % 4 == 0) {", "if ((long long)n * k % 16 == 0) {")
+    _, result = judge_edited(built, tmp_path, "ch19", edit)
+    changes = result["proof"]["changes"] if result["proof"] else []
+    assert result["verdict"] == "MISALIGNED"
+    assert not [change for change in changes if "n % 4 == 0 && k % 4 == 0" not in change["words"]]
+
+
+@pytest.mark.parametrize(
+    ("base", "edit", "before"),
+    [
+        ("ch08", (SUM_OF_BLOCK, EARLY_RETURN), "    if (warp > 0) {"),
+        (
+            "ch19",
+            (
+                "        __syncthreads();\n        for (int d = 0; d < SIDE; d++) {\n            sum += tile_a",
+                "#pragma unroll\n        for (int d = 0; d < SIDE; d++) {\n            sum += tile_a",
+            ),
+            "#pragma unroll",
+        ),
+    ],
+    ids=["return", "loop"],
+)
+def test_a_barrier_is_where_all_threads_come_once(
+    nvcc: str, built: Path, tmp_path: Path, base: str, edit: tuple[str, str], before: str
+) -> None:
+    """Neither behind the return of all warps but one, nor in every round of a loop that reads what is there."""
+    lines, result = judge_edited(built, tmp_path, base, edit)
+    (change,) = result["proof"]["changes"]
+    assert change["words"].startswith("__syncthreads() before line ")
+    assert lines[change["line"]] == before
+
+
+@pytest.mark.parametrize(
+    ("base", "edit", "words"),
+    [
+        (
+            "ch03",
+            ("if (threadIdx.x < stride) {", "if (thread < stride) {"),
+            "the thread's number in the block ",
+        ),
+        (
+            "ch05",
+            ("if (threadIdx.x == 0) {\n        partial", "if (thread == 0) {\n        partial"),
+            "the thread's number in the block ",
+        ),
+        ("ch03", ("tree[threadIdx.x] = sum;", "tree[thread] = sum;"), "the thread's number in the block "),
+        ("ch05", ("(int i = thread; ", "(int i = threadIdx.x; "), "the thread's number in the grid "),
+    ],
+)
+def test_the_number_in_the_grid_is_told_from_that_in_the_block(
+    nvcc: str, built: Path, tmp_path: Path, base: str, edit: tuple[str, str], words: str
+) -> None:
+    lines, result = judge_edited(built, tmp_path, base, edit)
+    (change,) = result["proof"]["changes"]
+    assert change["words"].startswith(words)
+    assert edit[1].splitlines()[0] in lines[change["line"]]
+
+
 def test_a_case_that_shows_a_stale_read_is_preferred(nvcc: str, built: Path, tmp_path: Path) -> None:
     page, result = judge_named(built, "wrong/ch16/two_stores", tmp_path)
     shown = result["cases"][result["first_failure"]]

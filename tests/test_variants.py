@@ -127,7 +127,7 @@ __global__ void more(const float *in, float *out, int n, int rows) {
     [
         "the values of left and top exchanged in line 3",
         "for (int j = threadIdx.x; j < n; j += blockDim.x) and += instead of if (threadIdx.x < n) in line 6",
-        "mine = 0 before line 10",
+        "mine = 0.0f before line 10",
         "mine = 0 before line 14",
         "a and b exchanged in line 15",
         "[left + 8 * whole] instead of each [left] in line 15",
@@ -545,3 +545,96 @@ __global__ void whole(const float *in, float *out, int n) {
 def test_every_comparison_of_a_line_is_tried(probe: Path, tmp_path: Path) -> None:
     for words in ("top > 0 instead of top >= 0", "left + 5 < n instead of left + 5 <= n"):
         check_tried(probe, tmp_path, COMPARED, f"{words} in line 4")
+
+
+QUOTIENTS = """\
+#include "warpbook.cuh"
+struct Answer { int warps, percent; };
+__global__ void answers(const float *in, int *out, Answer of, int n, int parts) {
+    int places = n / 32, factor = 100 / places;
+    of.percent = 100 / places * of.warps;
+    out[0] = of.warps * (100 / (n / 32)) + max(n / parts, 1) * parts;
+    out[1] = factor * of.warps + n / parts * parts;
+    out[2] = (int)(in[0] / 3.0f * n);
+    float part = in[1];
+    out[3] = (int)(part / parts * n);
+}
+"""
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "100 * of.warps / places instead of 100 / places * of.warps in line 5",
+        "(long long)100 * of.warps / places instead of 100 / places * of.warps in line 5",
+        "100 * of.warps / (n / 32) instead of of.warps * (100 / (n / 32)) in line 6",
+        "100 * of.warps / places instead of factor * of.warps in line 7",
+    ],
+)
+def test_a_division_is_tried_after_the_product(probe: Path, tmp_path: Path, words: str) -> None:
+    told = variants(probe, tmp_path, QUOTIENTS)
+    now, _, was = words.partition(" instead of ")
+    assert any(one.startswith(now) and was.rsplit(" in ", 1)[1] in one for one in told), told
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "factor * of.warps + n * parts / parts instead of factor * of.warps + n / parts * parts in line 7",
+        "in[0] * n / 3.0f instead of in[0] / 3.0f * n in line 8",
+        "part * n / parts instead of part / parts * n in line 10",
+    ],
+    ids=["rounded down to a multiple", "a float", "a variable of floats"],
+)
+def test_a_quotient_that_loses_nothing_is_left_alone(probe: Path, tmp_path: Path, words: str) -> None:
+    told = variants(probe, tmp_path, QUOTIENTS)
+    line = words.rsplit(" ", 1)[-1]
+    assert any(one.endswith(f" {line}") for one in told)
+    assert words not in told
+
+
+ROUNDS = """\
+#include "warpbook.cuh"
+__global__ void sums(const float *in, float *out, int n, int rows) {
+    float most = -INFINITY, sum = 0.0f, all = 0.0f;
+    for (int row = 0; row < rows; row++) {
+        int begin = row * n;
+        for (int i = 0; i < n; i++) {
+            most = fmaxf(most, in[begin + i]);
+            sum += in[begin + i];
+            all += in[begin + i];
+        }
+        out[row] = most + sum;
+    }
+    out[rows] = all;
+}
+"""
+
+
+@pytest.mark.parametrize("words", ["most = -INFINITY before line 5", "sum = 0.0f before line 5"])
+def test_what_each_round_begins_with(probe: Path, tmp_path: Path, words: str) -> None:
+    check_tried(probe, tmp_path, ROUNDS, words)
+
+
+THREADS = """\
+#include "warpbook.cuh"
+__global__ void numbered(const float *in, float *out, int n, int k) {
+    int base = blockIdx.x * blockDim.x, thread = base + threadIdx.x, mine = threadIdx.x;
+    if ((long long)n * k % 16 == 0) out[thread] = in[mine];
+    if ((n + k) % 4 == 0) out[thread / 32] = in[n];
+}
+"""
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "threadIdx.x instead of thread in line 4",
+        "(blockIdx.x * blockDim.x + threadIdx.x) instead of mine in line 4",
+        "(n % 4 == 0 && k % 4 == 0) instead of (long long)n * k % 16 == 0 in line 4",
+        "(n % 16 == 0 && k % 16 == 0) instead of (long long)n * k % 16 == 0 in line 4",
+        "(n % 4 == 0 && k % 4 == 0) instead of (n + k) % 4 == 0 in line 5",
+    ],
+)
+def test_numbers_of_threads_and_multiples(probe: Path, tmp_path: Path, words: str) -> None:
+    check_tried(probe, tmp_path, THREADS, words)

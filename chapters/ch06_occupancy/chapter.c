@@ -193,6 +193,7 @@ enum {
     PERCENT_TO_NEAREST,
     PERCENT_UP,
     PERCENT_BY_FACTOR,
+    PERCENT_BY_WHOLE_FACTOR,
     GRID_OF_WARPS,
     GRID_OF_ONE_SM,
     SHARED_OF_NONE_IS_0,
@@ -259,6 +260,8 @@ static const Deviation deviations[] = {
     [PERCENT_UP] = {"the percentage is rounded up", "rounded-the-other-way"},
     [PERCENT_BY_FACTOR] = {"the percentage is a product with 100 / places, a float that is rounded down",
                            "rounded-the-other-way"},
+    [PERCENT_BY_WHOLE_FACTOR] = {"100 / places is a whole number before it is multiplied by the warps",
+                                 "factor-cut-off"},
     [GRID_OF_WARPS] = {"the grid has as many blocks as fit warps", "grid-miscounted"},
     [GRID_OF_ONE_SM] = {"the grid is that of one SM", "grid-miscounted"},
     [SHARED_OF_NONE_IS_0] = {"by_shared is 0 for a block that takes no shared memory",
@@ -356,6 +359,7 @@ static int percent_of(const Formulas *by, const int a[ANSWER_INTS]) {
     if (has(by, PERCENT_UP)) return (100 * warps + places - 1) / places;
     if (has(by, PERCENT_BY_FACTOR)) // any factor that is a little less gives the same
         return (int)((100LL << 24) / places * warps >> 24);
+    if (has(by, PERCENT_BY_WHOLE_FACTOR)) return 100 / places * warps;
     return 100 * warps / places;
 }
 

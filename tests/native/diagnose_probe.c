@@ -41,10 +41,10 @@ static int print_catalogue(void) {
     int status = 0;
     for (int i = 0; i < mistake_count; i++) {
         const Mistake *m = &mistakes[i];
-        const char *expressions[] = {m->says, m->line, m->other, m->source, m->absent, m->missed};
+        const char *expressions[] = {m->says, m->line, m->other, m->loop, m->source, m->absent, m->missed};
         printf("%s\t%s\t%s\t%s\t%s\t%u\n", m->slug, m->title, m->why, m->lessons, m->shape ? m->shape : "",
                m->verdicts);
-        for (int e = 0; e < 6; e++) {
+        for (size_t e = 0; e < sizeof expressions / sizeof expressions[0]; e++) {
             if (compiles(expressions[e])) continue;
             fprintf(stderr, "%s: %s does not compile\n", m->slug, expressions[e]);
             status = 1;

@@ -12,18 +12,17 @@
 #include "driver/build/command_line.h"
 #include "driver/build/compiler_output.h"
 #include "driver/build/compiler_report.h"
+#include "driver/build/kept_headers.h"
 #include "driver/build/ptx_places.h"
 #include "driver/build/ptxas_output.h"
 #include "driver/build/register_estimate.h"
+#include "driver/build/run_tool.h"
 
 enum {
-    OUTPUT_LIMIT = 1 << 20, // bytes kept of what a compiler prints
-    PTX_LIMIT = 64 << 20,   // bytes of PTX
-    MESSAGE_LINES = 40,     // of compiler output shown to people: one page
-    LOG_BYTES = 64 * 1024,  // of the output of a failed compilation that are kept
+    PTX_LIMIT = 64 << 20,  // bytes of PTX
+    MESSAGE_LINES = 40,    // of compiler output shown to people: one page
+    LOG_BYTES = 64 * 1024, // of the output of a failed compilation that are kept
 };
-static const size_t compiler_memory = (size_t)4 << 30; // address space; nvcc needs about 0.3 GiB
-static const size_t compiler_file = (size_t)256 << 20; // the largest file that a compiler may write
 
 // Only what a compiler needs. NVCC_APPEND_FLAGS, NVCC_PREPEND_FLAGS, LD_PRELOAD, CUDA_INJECTION64_PATH, CPATH
 // and whatever else would change what it does stay outside.
@@ -43,22 +42,6 @@ void compile_make_environment(Build *build) {
     build->environment[count++] = "TMPDIR=.";
     build->environment[count++] = "SOURCE_DATE_EPOCH=0"; // __TIME__ and __DATE__: the same image every time
     build->environment[count] = NULL;
-}
-
-static bool run_tool(Build *build, const char *const *arguments, ProcessResult *result) {
-    const double left = build->deadline - monotonic_seconds(), unused = build->limit - build->used;
-    ProcessRequest request = {.arguments = arguments,
-                              .environment = build->environment,
-                              .directory = build->folder,
-                              .seconds = left > 0.001 ? left : 0.001,
-                              .processor_seconds = unused > 0.001 ? unused : 0.001,
-                              .output_limit = OUTPUT_LIMIT,
-                              .memory_limit = compiler_memory,
-                              .file_limit = compiler_file,
-                              .cancel = build->request->cancel};
-    const bool good = process_run(&request, result);
-    build->used += result->processor_seconds;
-    return good;
 }
 
 static bool run_compiler(Build *build, const char *source, const char *output, ProcessResult *result) {
@@ -162,7 +145,7 @@ bool compile_make_ptx(Build *build) {
     Text raw = {0};
     char path[PATH_MAX + 64];
     FileError error;
-    bool good = run_compiler(build, "kernel.cu", "raw.ptx", &run);
+    bool good = compile_with_kept_headers(build, &run) || run_compiler(build, "kernel.cu", "raw.ptx", &run);
     Text readable = {0}, log = {0};
     if (!good) {
         explain_failure(build, &run);
@@ -265,7 +248,7 @@ bool compile_assemble(Build *build) {
     text_free(&run.output);
     if (!good || !build->request->want_cubin) return good;
     snprintf(path, sizeof path, "%s/kernel.cubin", build->folder);
-    if (!read_regular_file(path, compiler_file, &build->cubin, &error))
+    if (!read_regular_file(path, tool_file_limit, &build->cubin, &error))
         return compile_end(build, COMPILE_INFRA, "%s", error.message);
     return true;
 }

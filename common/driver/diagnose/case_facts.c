@@ -278,6 +278,20 @@ static bool is_rounded_down(const Cases *cases) {
     return has_two;
 }
 
+// Whether every access out of bounds begins where its buffer ends.
+static bool all_are_just_past(const Cases *cases) {
+    int accesses = 0;
+    for (int i = 0; i < cases->judgement->case_count; i++) {
+        const CaseReport *report = &cases->judgement->cases[i];
+        const Finding *finding = &report->finding;
+        if (!is_of_task(cases, report) || !report->has_finding || finding->kind != FINDING_OUT_OF_BOUNDS)
+            continue;
+        if (finding->index != (int64_t)finding->object_bytes) return false;
+        accesses++;
+    }
+    return accesses > 0;
+}
+
 // Whether exactly those cases go wrong that have fewer elements than come before the first multiple of 16.
 static bool only_in_head_is_wrong(const Cases *cases) {
     const CaseReport *first = cases->first;
@@ -304,6 +318,7 @@ Facts facts_of_cases(const Chapter *of, const Judgement *judgement) {
     const bool is_at_start = first->has_finding && first->finding.object[0] && first->finding.index == 0;
     if (is_at_start && only_base_is_misaligned(&cases)) facts |= FACT_AT_START;
     if (is_rounded_down(&cases)) facts |= FACT_ROUNDED_DOWN;
+    if (all_are_just_past(&cases)) facts |= FACT_ALL_JUST_PAST;
     if (head_is_past(&cases)) facts |= FACT_HEAD_IS_PAST;
     if (only_in_head_is_wrong(&cases)) facts |= FACT_ONLY_IN_HEAD_WRONG;
     if (blocks_ended(&cases)) facts |= FACT_BLOCKS_ENDED;

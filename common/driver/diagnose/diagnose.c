@@ -35,6 +35,8 @@ typedef struct {
     const char *message;
     Text source;      // without comments and spaces; one line for each of the file
     Text line, other; // of the finding
+    Text loop;        // the head of the innermost loop around its line
+    int loop_line;    // in which that loop begins; 0: there is none
 } Evidence;
 
 // ---- Facts ------------------------------------------------------------------------------------------------
@@ -133,6 +135,22 @@ static bool has_integer_bits(float got, double expected) {
     return abs(whole) > 1000 && (double)whole == expected && bits == whole;
 }
 
+// Whether a single block never writes more than its first warp's result. With no more elements than a warp
+// has lanes, the others have none.
+static bool only_first_warp_writes(const Evidence *evidence) {
+    bool has_more = false;
+    for (int i = 0; i < evidence->judgement->case_count; i++) {
+        const CaseReport *report = &evidence->judgement->cases[i];
+        const ShapeOfLaunch *launch = &report->shape.launches[0];
+        if (!report->was_run || report->settings.task != evidence->task || launch->blocks != 1 ||
+            launch->warps < 2 || report->settings.size.n <= 32)
+            continue;
+        if (report->check.outcome != CHECK_NOT_WRITTEN || report->check.index != 1) return false;
+        has_more = true;
+    }
+    return has_more;
+}
+
 static Facts facts_of_check(const Evidence *evidence) {
     const CheckReport *check = evidence->check;
     const CaseReport *first = evidence->first;
@@ -164,10 +182,12 @@ static Facts facts_of_check(const Evidence *evidence) {
         return facts | FACT_FIRST_ROUND_WRITTEN;
     if (launch->blocks > 1 && check->index * launch->blocks == check->elements)
         return facts | FACT_FIRST_BLOCK_WRITTEN;
-    if (launch->blocks == 1 && check->elements == launch->warps && check->index == 1)
+    if (launch->blocks == 1 && check->elements == launch->warps && check->index == 1 &&
+        only_first_warp_writes(evidence))
         return facts | FACT_FIRST_WARP_WRITTEN;
     const long long behind_first = check->index - launch->block_threads;
-    if (check->elements == launch->threads && launch->blocks > 1 && behind_first > 0 &&
+    const bool lack_elements = check->index == first->settings.size.n; // the threads that write nothing
+    if (check->elements == launch->threads && launch->blocks > 1 && behind_first > 0 && !lack_elements &&
         behind_first % (launch->blocks - 1) == 0)
         facts |= FACT_BLOCKS_OVERLAP;
     return check->index % launch->threads == 0 ? facts | FACT_FIRST_ROUND_WRITTEN : facts;
@@ -179,7 +199,7 @@ static Facts facts_of_places(const Evidence *evidence) {
     const Surroundings around = stripped_surroundings(&evidence->source, line, other);
     return (around.in_loop ? FACT_IN_LOOP : 0) | (around.loop_has_barrier ? FACT_BARRIER_IN_LOOP : 0) |
            (around.barrier_between ? FACT_BARRIER_BETWEEN : 0) |
-           (around.has_warp_barrier ? FACT_WARP_BARRIER : 0) |
+           (around.has_warp_barrier ? FACT_WARP_BARRIER : 0) | (around.has_fence ? FACT_FENCE : 0) |
            (around.way_back_is_open ? FACT_WAY_BACK_OPEN : 0);
 }
 
@@ -234,6 +254,12 @@ static bool local_memory_costs(const WhatIfAnswer *answer) {
            strcmp(answer->changes[0].name, "no-local-memory") == 0;
 }
 
+static bool has_nothing_to_add(const Evidence *evidence) {
+    const CaseSize *size = &evidence->first->settings.size;
+    const bool is_product = evidence->of->tasks[evidence->task].expect == EXPECT_PRODUCT;
+    return size->n == 0 || (is_product && size->depth == 0);
+}
+
 static void gather(Evidence *evidence, const char *source) {
     const Judgement *judgement = evidence->judgement;
     enum { MAX_SOURCE = 256 * 1024 }; // a larger text is not a kernel, and expressions would take long
@@ -255,6 +281,7 @@ static void gather(Evidence *evidence, const char *source) {
             evidence->facts |= facts_of_finding(evidence) | facts_of_places(evidence);
         }
         if (first->settings.size.n == 0) evidence->facts |= FACT_N_IS_0;
+        if (has_nothing_to_add(evidence)) evidence->facts |= FACT_NOTHING_TO_ADD;
         if (first->settings.size.n > 1 << 24) evidence->facts |= FACT_BEYOND_FLOATS;
         if (first->settings.misalignment) evidence->facts |= FACT_OFFSET_BASE;
         if (first->settings.is_large) evidence->facts |= FACT_LARGE;
@@ -268,6 +295,8 @@ static void gather(Evidence *evidence, const char *source) {
     if (evidence->finding) {
         stripped_line(&evidence->source, evidence->finding->place.line, &evidence->line);
         stripped_line(&evidence->source, evidence->finding->other_place.line, &evidence->other);
+        evidence->loop_line =
+            stripped_loop(&evidence->source, evidence->finding->place.line, &evidence->loop);
     }
     stripped_join_lines(&evidence->source);
 }
@@ -412,15 +441,17 @@ static bool is_repaired(const Mistake *mistake, const Repair *repair) {
 }
 
 // Whether the finding has the lines that the words are about.
-static bool has_lines(const char *words, const Finding *finding) {
+static bool has_lines(const char *words, const Evidence *evidence) {
+    const Finding *finding = evidence->finding;
     if (!strchr(words, '{')) return true;
+    if (strstr(words, "{loop}") && evidence->loop_line <= 0) return false;
     if (!finding || finding->place.line <= 0) return false;
     const bool needs_both = strstr(words, "{other}") || strstr(words, "{upper}") || strstr(words, "{lower}");
     return !needs_both || finding->other_place.line > 0;
 }
 
 static bool matches(const Mistake *mistake, const Evidence *evidence) {
-    if (!has_lines(mistake->why, evidence->finding)) return false;
+    if (!has_lines(mistake->why, evidence)) return false;
     if (mistake->verdicts && !(mistake->verdicts & BIT(evidence->judgement->verdict))) return false;
     if (mistake->findings && !(evidence->finding && mistake->findings & BIT(evidence->finding->kind)))
         return false;
@@ -442,6 +473,8 @@ static bool matches(const Mistake *mistake, const Evidence *evidence) {
     if (mistake->says && !is_said(evidence, mistake->says)) return false;
     if (mistake->line && !fits(mistake->line, text_chars(&evidence->line))) return false;
     if (mistake->other && !fits(mistake->other, text_chars(&evidence->other))) return false;
+    if (mistake->loop && !(evidence->loop_line > 0 && fits(mistake->loop, text_chars(&evidence->loop))))
+        return false;
     // What an account proves may be written in any way.
     if (mistake->source && !is_proved && !fits(mistake->source, text_chars(&evidence->source))) return false;
     if (mistake->absent &&
@@ -468,12 +501,13 @@ static void fill_in(const Evidence *evidence, const char *words, char *text, siz
     } blanks[] = {{"{line}", line},
                   {"{other}", other},
                   {"{upper}", line < other ? line : other},
-                  {"{lower}", line < other ? other : line}};
+                  {"{lower}", line < other ? other : line},
+                  {"{loop}", evidence->loop_line}};
     size_t used = 0;
     text[0] = '\0';
     while (*words && used + 16 < bytes) {
         bool is_blank = false;
-        for (int b = 0; b < 4 && !is_blank; b++) {
+        for (size_t b = 0; b < sizeof blanks / sizeof blanks[0] && !is_blank; b++) {
             const size_t length = strlen(blanks[b].name);
             if (strncmp(words, blanks[b].name, length) != 0) continue;
             used += (size_t)snprintf(text + used, bytes - used, "%d", blanks[b].value);
@@ -525,7 +559,8 @@ static const char *proof_of(const Mistake *mistake, const Evidence *evidence) {
     if (is_repaired(mistake, &judgement->repair)) return "repair";
     if (is_shown(mistake, evidence)) return "finding";
     if (is_accounted(mistake, &judgement->accounting)) return "accounting";
-    const bool reads_text = mistake->source || mistake->line || mistake->other || mistake->absent;
+    const bool reads_text =
+        mistake->source || mistake->line || mistake->other || mistake->loop || mistake->absent;
     if (mistake->what_if && is_supposed(mistake, &judgement->what_if)) return "what-if";
     if (mistake->lacks && !reads_text) return "counter";
     // Only the time itself may be missed for any reason.
@@ -591,6 +626,7 @@ static void evidence_free(Evidence *evidence) {
     text_free(&evidence->source);
     text_free(&evidence->line);
     text_free(&evidence->other);
+    text_free(&evidence->loop);
 }
 
 void diagnose(const Chapter *of, const char *source, Judgement *judgement, Diagnosis *diagnosis) {

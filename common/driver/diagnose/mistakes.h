@@ -50,11 +50,13 @@ __extension__ typedef unsigned __int128 Facts;
 #define FACT_BARRIER_BETWEEN FACT(54) // there is one between the upper and the lower line
 #define FACT_WAY_BACK_OPEN FACT(56)   // and none in the rest of the innermost loop around both
 #define FACT_WARP_BARRIER FACT(83)    // there is a __syncwarp() between them, or in that loop
+#define FACT_FENCE FACT(84)           // or a __threadfence() or one of its kin
 // Of the case that is shown
 #define FACT_N_IS_0 FACT(12)
-#define FACT_OFFSET_BASE FACT(13)   // buffers that begin 4, 8 or 12 bytes past a multiple of 16
-#define FACT_BEYOND_FLOATS FACT(78) // more elements than 2^24: a float from there on has no odd numbers
-#define FACT_LARGE FACT(57)         // a few blocks of a large size; every other case is right
+#define FACT_NOTHING_TO_ADD FACT(120) // no result has an element, or a product
+#define FACT_OFFSET_BASE FACT(13)     // buffers that begin 4, 8 or 12 bytes past a multiple of 16
+#define FACT_BEYOND_FLOATS FACT(78)   // more elements than 2^24: a float from there on has no odd numbers
+#define FACT_LARGE FACT(57)           // a few blocks of a large size; every other case is right
 #define FACT_LONGER                                                                                          \
     FACT(79) // in a missed bandwidth, blocks of the modelled size take longer than smaller ones
 // Of all cases together
@@ -132,12 +134,15 @@ __extension__ typedef unsigned __int128 Facts;
 #define FACT_NEEDS_THE_LAST FACT(102)
 // Of all accesses before the first byte: each begins at the multiple of its size before that
 #define FACT_ROUNDED_DOWN FACT(103)
+// Of all accesses out of bounds: each begins where its buffer ends
+#define FACT_ALL_JUST_PAST FACT(105)
 
 typedef struct {
     const char *slug;    // "missing-barrier"
     const char *title;   // "A barrier is missing"
     const char *why;     // one or two sentences; {line} and {other} are the finding's two lines,
-                         // {upper} and {lower} the same in the order of the file
+                         // {upper} and {lower} the same in the order of the file, {loop} the line in
+                         // which the innermost loop around {line} begins
     const char *lessons; // "ch03#barriers:2 ch05#what-it-is:2": sections, and the step of that chapter's
                          // hints that helps, or no step. The first serves chapters that are not listed.
 
@@ -153,6 +158,7 @@ typedef struct {
                         // explains a wrong output, by itself or as one of many
     const char *line;   // in the source line of the finding, spaces and comments removed
     const char *other;  // in that of its other side
+    const char *loop;   // in the head of the innermost loop around the finding's line
     const char *source; // anywhere in the source
     const char *absent; // nowhere in the source
     const char *missed; // the measure of a goal that is missed

@@ -116,6 +116,7 @@ Surroundings stripped_surroundings(const Text *text, int line, int other) {
     if (!first || !last) return surroundings;
     surroundings.barrier_between = upper < lower && has_barrier(first, last);
     surroundings.has_warp_barrier = upper < lower && has_word(first, last, "__syncwarp(");
+    surroundings.has_fence = upper < lower && has_word(first, last, "__threadfence");
     const char *end_of_last = last + strcspn(last, "\n");
     for (const char *at = text_chars(text); *at && at < end_of_last; at++) {
         const char *body = body_of_loop(text_chars(text), at);
@@ -125,8 +126,31 @@ Surroundings stripped_surroundings(const Text *text, int line, int other) {
         surroundings.in_loop = true;
         if (has_barrier(body, end)) surroundings.loop_has_barrier = true;
         if (has_word(body, end, "__syncwarp(")) surroundings.has_warp_barrier = true;
+        if (has_word(body, end, "__threadfence")) surroundings.has_fence = true;
         surroundings.way_back_is_open =
             surroundings.barrier_between && !has_barrier(body, first) && !has_barrier(end_of_last, end);
     }
     return surroundings;
+}
+
+int stripped_loop(const Text *text, int line, Text *head) {
+    const char *all = text_chars(text), *first = start_of_line(text, line), *innermost = NULL;
+    if (!first) return 0;
+    const char *end_of_line = first + strcspn(first, "\n");
+    for (const char *at = all; *at && at < end_of_line; at++) {
+        const char *body = body_of_loop(all, at);
+        if (body && body <= end_of_line && behind_statement(body) > first) innermost = at;
+    }
+    if (!innermost) return 0;
+    const char *from = innermost, *to = body_of_loop(all, innermost);
+    const char *after = skip_newlines(behind_statement(to));
+    if (*from == 'd' && strncmp(after, "while(", 6) == 0) { // a do loop tests after its body
+        from = after;
+        to = behind(after + 5, '(', ')');
+    }
+    for (; from < to; from++)
+        if (*from != '\n') text_add_char(head, *from);
+    int number = 1;
+    for (const char *at = all; at < innermost; at++) number += *at == '\n';
+    return number;
 }

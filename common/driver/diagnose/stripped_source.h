@@ -20,5 +20,10 @@ typedef struct {
     bool barrier_between;  // there is one in the text from the upper line to the lower one
     bool way_back_is_open; // and none in the rest of the innermost such loop
     bool has_warp_barrier; // a __syncwarp() is between the two lines, or in such a loop
+    bool has_fence;        // likewise a __threadfence() or one of its kin
 } Surroundings;
 Surroundings stripped_surroundings(const Text *text, int line, int other);
+
+// Appends the head of the innermost loop around `line` to `head`, with the condition that a do loop has at
+// its end, and returns the line in which the loop begins; 0: there is none.
+int stripped_loop(const Text *text, int line, Text *head);

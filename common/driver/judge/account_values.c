@@ -41,7 +41,8 @@ static unsigned try_fractions(Values *values) {
     double result;
     for (int i = 0; i < 3; i++) {
         if (!try_value(values, all[i].value, &result)) return 0;
-        are_cut_off &= result == trunc(all[i].value);
+        // An integer without a sign has no -1 either.
+        are_cut_off &= result == trunc(all[i].value) || (all[i].value < 0 && result == 0);
         if (result != all[i].value) say(values, all[i].name, result);
     }
     return are_cut_off ? ACCOUNT_CUT_OFF : 0;

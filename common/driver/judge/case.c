@@ -252,6 +252,8 @@ bool case_has_failed(const Task *task, const CaseLayout *layout, const RunReply 
     report->lane_instructions = header->lane_instructions;
     report->steps = header->steps;
     report->seconds = header->seconds;
+    for (int i = 0; i < header->finding_count; i++)
+        report->has_partial_barrier |= reply->findings[i].kind == FINDING_PARTIAL_BARRIER;
     int failed = header->failed_launch;
     if (failed >= 0 && failed < layout->launch_count)
         snprintf(report->kernel, sizeof report->kernel, "%s",

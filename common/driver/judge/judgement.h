@@ -23,8 +23,9 @@ typedef struct {
     CaseOrigin origin;
     Verdict verdict; // PASS where right
     bool has_finding;
-    Finding finding;   // the one that decided
-    int finding_count; // stored findings other than information
+    Finding finding;          // the one that decided
+    int finding_count;        // stored findings other than information
+    bool has_partial_barrier; // that not all threads of a block execute
     bool has_cause;
     Finding cause; // an undefined value or a race in a case that a wrong access ended: often where it began
     bool has_check;

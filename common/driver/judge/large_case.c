@@ -314,18 +314,35 @@ static bool expected_at(const Task *task, const CaseShape *shape, LargeCase *lar
     }
 }
 
-static int compare_places(const void *left, const void *right) {
-    const uint64_t a = ((const WrittenElement *)left)->index, b = ((const WrittenElement *)right)->index;
-    return a < b ? -1 : a > b;
-}
-
 // The elements in the order of their places, so that those of a row follow each other. NULL when memory ran
-// out.
+// out. By 16 bits of the place at a time, the lowest first, as often as the largest place has more.
 static WrittenElement *in_order(const WrittenElement *written, uint64_t count) {
-    WrittenElement *sorted = malloc((count + 1) * sizeof *sorted);
-    if (!sorted) return NULL;
-    memcpy(sorted, written, count * sizeof *sorted);
-    qsort(sorted, count, sizeof *sorted, compare_places);
+    static uint32_t first[1 << 16]; // where the next element with these bits goes
+    WrittenElement *sorted = malloc((count + 1) * sizeof *sorted),
+                   *other = malloc((count + 1) * sizeof *other);
+    uint64_t largest = 0;
+    for (uint64_t i = 0; sorted && i < count; i++) {
+        sorted[i] = written[i];
+        if (written[i].index > largest) largest = written[i].index;
+    }
+    for (int shift = 0; sorted && other && shift < 64 && largest >> shift; shift += 16) {
+        memset(first, 0, sizeof first);
+        for (uint64_t i = 0; i < count; i++) first[(sorted[i].index >> shift) & 0xffff]++;
+        for (uint32_t digit = 0, before = 0; digit <= 0xffff; digit++) {
+            const uint32_t here = first[digit];
+            first[digit] = before;
+            before += here;
+        }
+        for (uint64_t i = 0; i < count; i++) other[first[(sorted[i].index >> shift) & 0xffff]++] = sorted[i];
+        WrittenElement *const exchanged = sorted;
+        sorted = other;
+        other = exchanged;
+    }
+    if (!other) {
+        free(sorted);
+        return NULL;
+    }
+    free(other);
     return sorted;
 }
 

@@ -177,7 +177,8 @@ static bool ask_launch(Runner *runner, int image, const Launch *launch, const Im
 }
 
 bool is_other_shape(OtherShape other) {
-    return other.blocks_per_sm || other.block_threads || other.share || other.more_blocks;
+    return other.blocks_per_sm || other.block_threads || other.share || other.more_blocks ||
+           other.times_blocks;
 }
 
 static void change_shape(OtherShape other, const CaseSize *size, const GpuInfo *device,
@@ -193,9 +194,10 @@ static void change_shape(OtherShape other, const CaseSize *size, const GpuInfo *
         if (answer->grid[0] < least) answer->grid[0] = least;
     }
     answer->grid[0] += other.more_blocks;
+    if (other.times_blocks) answer->grid[0] *= other.times_blocks;
     if (other.blocks_per_sm)
         answer->grid[0] = (int64_t)other.blocks_per_sm * device->sm_count;
-    else if (other.block_threads)
+    else if (other.block_threads && !other.keeps_blocks)
         answer->grid[0] = (threads + other.block_threads - 1) / other.block_threads;
 }
 

@@ -23,11 +23,13 @@ typedef struct {
 } TaskShape;
 
 // A shape for the launches over all elements in place of LAUNCH's, if that has one dimension; 0: LAUNCH's,
-// and as many threads in all.
+// and as many threads in all, or, if `keeps_blocks`, as many blocks.
 typedef struct {
     int blocks_per_sm, block_threads;
-    int share;       // with a thread for so many elements, or at least one block for each row
-    int more_blocks; // besides LAUNCH's
+    int share;        // with a thread for so many elements, or at least one block for each row
+    int more_blocks;  // besides LAUNCH's
+    int times_blocks; // as many as LAUNCH's
+    bool keeps_blocks;
 } OtherShape;
 
 // Whether it is another one than LAUNCH's.

@@ -1,5 +1,7 @@
 #include "driver/judge/repair_attempt.h"
 
+#include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +21,8 @@ enum {
 };
 // In milliseconds of a usual machine, as judge_work_of(). An attempt takes its first run besides, and reading
 // the PTX.
-static const double work_of_attempt = 2, work_of_byte = 2e-5, work_to_confirm = 3000, work_of_larger = 600;
+static const double work_of_attempt = 2, work_of_byte = 2e-5, work_to_confirm = 3000, work_of_larger = 600,
+                    work_apart = 150;
 // Two blocks that go through long loops take that share of judge_work_of().
 static const double work_of_ends = 0.4;
 
@@ -27,6 +30,29 @@ static const double work_of_ends = 0.4;
 const char *search_source(const Search *search) {
     const char *source = search->shown->has_finding ? search->shown->finding.place.file : "";
     return source[0] ? source : "kernel.cu";
+}
+
+// As how many times larger the first launch has to be for all elements to be written, if what is missing is
+// the same share of them whatever their number is, except for what blocks round up; 0: it is not. A launch
+// that is too small for another reason lacks a number of elements, or more of them the more there are.
+static int launch_lacks(const Search *search) {
+    enum { SOME_BLOCKS = 8 }; // of which one more is little
+    const Judgement *judgement = search->ptx.judge->judgement;
+    const double alike = 0.8;
+    double least = 0, most = 0; // elements for each that is written
+    for (int i = 0; i < judgement->case_count; i++) {
+        const CaseReport *report = &judgement->cases[i];
+        const CheckReport *check = &report->check;
+        if (report->settings.task != search->ptx.task || !report->was_run || !report->has_check ||
+            check->outcome != CHECK_NOT_WRITTEN)
+            continue;
+        if (!check->is_rest || check->index <= 0) return 0;
+        const double times = (double)check->elements / (double)check->index;
+        if (times > most) most = times;
+        if (report->shape.launches[0].blocks >= SOME_BLOCKS && (least == 0 || times < least)) least = times;
+    }
+    const int whole = (int)lround(fmin(most, INT_MAX));
+    return least >= alike * whole && most <= whole ? whole : 0;
 }
 
 Symptoms search_symptoms(const Search *search, const CaseReport *report) {
@@ -45,6 +71,7 @@ Symptoms search_symptoms(const Search *search, const CaseReport *report) {
         .block_threads = report->has_check && report->check.outcome == CHECK_BUDGET
                              ? 0
                              : report->shape.launches[0].block_threads,
+        .launch_lacks = launch_lacks(search),
         .is_left_out = report->has_check && report->check.outcome == CHECK_LEFT_OUT,
         .source = search->ptx.judge->subjects->source_text,
     };
@@ -79,12 +106,13 @@ bool change_widens(ChangeKind kind) {
            kind == CHANGE_ONE_WAY || kind == CHANGE_NEIGHBOUR || kind == CHANGE_SIZE ||
            kind == CHANGE_INDEX || kind == CHANGE_OPERATOR || kind == CHANGE_EXPRESSION ||
            kind == CHANGE_NAME || kind == CHANGE_LEFT_OUT || kind == CHANGE_CONDITION ||
-           kind == CHANGE_EXCHANGED;
+           kind == CHANGE_EXCHANGED || kind == CHANGE_LARGER_LAUNCH;
 }
 
 // May give the work to other threads, or let some do it again.
 static bool moves_work(ChangeKind kind) {
-    return change_widens(kind) || kind == CHANGE_UNSIGNED || kind == CHANGE_ARRAY;
+    return (change_widens(kind) && kind != CHANGE_LARGER_LAUNCH) || kind == CHANGE_UNSIGNED ||
+           kind == CHANGE_ARRAY;
 }
 
 // Says itself what no longer runs.
@@ -118,7 +146,19 @@ static bool holds_in_any_order(const Search *search, Worker *worker, const Chang
     return true;
 }
 
-// Runs a case of the plan again. False: it fails.
+// Whether some threads of a block do not arrive at a barrier that the changes put somewhere. `was`: the case
+// without them, if it is known.
+static bool misses_threads(const Search *search, const CaseReport *was, const CaseReport *now,
+                           const Change *const changes[], int count) {
+    bool places_barrier = false;
+    for (int c = 0; c < count; c++)
+        places_barrier |= changes[c]->kind == CHANGE_BARRIER || changes[c]->kind == CHANGE_MOVED_BARRIER ||
+                          changes[c]->kind == CHANGE_MOVED;
+    return places_barrier && now->has_partial_barrier && !was->has_partial_barrier &&
+           !search->shown->has_partial_barrier;
+}
+
+// Runs a case of the plan again. False: it fails, or not all threads reach a barrier of the changes.
 static bool passes(const Search *search, Worker *worker, const CaseReport *report,
                    const Change *const changes[], int count, double *work) {
     Case one = report->settings;
@@ -126,7 +166,7 @@ static bool passes(const Search *search, Worker *worker, const CaseReport *repor
     one.is_counted = false;
     const bool was_run = run(search, worker, &one, changes, count, MORE_PATIENCE, &now);
     if (was_run) *work -= judge_work_of(&now);
-    return was_run && now.verdict == VERDICT_PASS;
+    return was_run && now.verdict == VERDICT_PASS && !misses_threads(search, report, &now, changes, count);
 }
 
 // Runs the cases of the task with more than `least` elements and at most `largest`, those that failed first.
@@ -169,14 +209,34 @@ static bool passes_largest(const Search *search, long long largest, Worker *work
     return !found || passes(search, worker, found, changes, count, work);
 }
 
-// Runs every case of the task, and with some changes larger ones as well, as far as the work goes. The number
-// of cases that pass, none with more than *largest elements; 0: one fails, or they are too much work.
+// Whether it passes in cases that no plan has, too: the plan's own may not tell it from another change, as
+// `n * m` from `n * k`. Those that LAUNCH refuses say nothing.
+static bool passes_apart(const Search *search, Worker *worker, const Change *const changes[], int count) {
+    Judge *judge = search->ptx.judge;
+    double work = work_apart;
+    Case one;
+    for (int k = 0; work > 0 && plan_draw_apart(&judge->of->tasks[search->ptx.task], search->ptx.task,
+                                                &judge->seeds, k, &one);
+         k++) {
+        if (judge->workers[0].is_lost || !judge_ask_case_shape(judge, &one)) return true;
+        const CaseReport drawn = {.settings = one};
+        if (judge_case_shape(judge, &one)->verdict == VERDICT_PASS &&
+            !passes(search, worker, &drawn, changes, count, &work))
+            return false;
+    }
+    return true;
+}
+
+// Runs every case of the task, those that tell changes apart, and with some changes larger ones as well, as
+// far as the work goes. The number of cases that pass, none with more than *largest elements; 0: one fails,
+// or they are too much work.
 static int confirm(Search *search, Worker *worker, const Change *const changes[], int count,
                    long long *largest) {
     double work = work_to_confirm, more = work_of_larger;
     const int done = passing(search, -1, search->largest, worker, changes, count, &work);
     *largest = largest_for(search, changes, count);
     if (done <= 0) search->work -= work_to_confirm - work; // for nothing
+    if (done > 0 && !search->smallest.is_large && !passes_apart(search, worker, changes, count)) return 0;
     if (done <= 0 || *largest == search->largest) return done > 0 ? done : 0;
     const int others = passing(search, search->largest, *largest, worker, changes, count, &more);
     if (others < 0 && more > 0) return 0;
@@ -232,7 +292,9 @@ bool search_attempt(Search *search, const Change *const changes[], int count, in
     if (task_ptx_start(&search->ptx, changes, count, &text, &worker)) {
         if (run(search, &worker, &search->smallest, changes, count, PATIENCE, &report)) {
             search->work -= judge_work_of(&report);
-            if (report.verdict == VERDICT_PASS && holds_in_any_order(search, &worker, changes, count))
+            if (report.verdict == VERDICT_PASS &&
+                !misses_threads(search, search->shown, &report, changes, count) &&
+                holds_in_any_order(search, &worker, changes, count))
                 cases = confirm(search, &worker, changes, count, &largest);
             else if (base >= 0 && search->base_count < BASES && may_be_half(changes[0]->kind) &&
                      helps(search->shown, &report)) {

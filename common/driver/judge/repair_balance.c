@@ -41,11 +41,12 @@ static double skew_of(const ModelWork works[MAX_LAUNCHES]) {
     return most;
 }
 
-// How often the usual sector that is loaded is loaded.
+// How often the usual sector that is loaded is loaded. What the launch has stored itself, as partial sums
+// of a tree, is not an input: a change may let blocks work on it that did not before.
 static double repeats_of(const ModelWork works[MAX_LAUNCHES]) {
     double loads = 0, first = 0;
     for (int l = 0; l < MAX_LAUNCHES; l++) {
-        loads += works[l].load_sectors;
+        loads += works[l].load_sectors - works[l].loads_stored;
         first += works[l].first;
     }
     return first > 0 ? loads / first : 0;

@@ -111,6 +111,7 @@ static bool has_rival(Search *search, const Change *found, int from, int count) 
         const Change *one[] = {&search->changes.all[i]};
         const bool is_same_value =
             one[0]->source == found->source ||
+            (one[0]->kind == CHANGE_LARGER_LAUNCH && found->kind == CHANGE_LARGER_LAUNCH) ||
             (one[0]->kind == found->kind &&
              lines_are_linked(search->ptx.judge->subjects->source_text, one[0]->source, found->source));
         if (!change_widens(one[0]->kind) || is_same_value || !search_passes_smallest(search, one, 1, &work))

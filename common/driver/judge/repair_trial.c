@@ -41,7 +41,9 @@ static Rerun rerun_with(const TaskPtx *ptx, const Change *const changes[], int c
         how.zeroes_output |= changes[c]->zeroes_output;
         if (changes[c]->launch.share) how.shape.share = changes[c]->launch.share;
         if (changes[c]->launch.more_blocks) how.shape.more_blocks = changes[c]->launch.more_blocks;
+        if (changes[c]->launch.times_blocks) how.shape.times_blocks = changes[c]->launch.times_blocks;
         if (changes[c]->launch.block_threads) how.shape.block_threads = changes[c]->launch.block_threads;
+        if (changes[c]->launch.keeps_blocks) how.shape.keeps_blocks = true;
         if (changes[c]->variant)
             how.variant = changes[c]->variant, how.patience = patience * VARIANT_PATIENCE;
         if (changes[c]->guarded_line) how.guarded_line = changes[c]->guarded_line;

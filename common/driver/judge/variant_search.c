@@ -424,9 +424,18 @@ static bool is_of_lanes(const Variant *shuffle, const Variant *taker) {
            strstr(taker->edits[0].text, "==");
 }
 
+// Whether a statement that is added sets what the other one changes the use of: two ways to leave out what
+// the variable held before.
+static bool sets_what_changes(const VariantSearch *of, const Variant *added, const Variant *other) {
+    const char *text = added->edits[0].text;
+    return added->kind == CHANGE_ADDED && other->edit_count > 0 &&
+           (text_leads_to(text, of->code.tokens.source, other->line) ||
+            text_leads_to(text, other->edits[0].text, 1));
+}
+
 static bool is_same_mistake(const VariantSearch *of, const Variant *a, const Variant *b) {
     if (abs(a->line - b->line) <= 1 || (orders(a->kind) && orders(b->kind)) || is_of_lanes(a, b) ||
-        is_of_lanes(b, a))
+        is_of_lanes(b, a) || sets_what_changes(of, a, b) || sets_what_changes(of, b, a))
         return true;
     return lines_are_linked(of->code.tokens.source, a->line, b->line);
 }
@@ -622,10 +631,12 @@ TextVerdict variant_search_try_said(const Search *search, ChangeKind kind) {
             of->survivors[of->survivor_count++] = v;
         if (narrow(of)) {
             *repair = (Repair){0};
-            if (choose(of) && repair->change_count > 0)
+            if (choose(of) && repair->change_count > 0) {
                 verdict = TEXT_AGREES;
-            else if (places == 1)
+                repair->is_of_source = false; // the PTX has it, too
+            } else if (places == 1) {
                 verdict = TEXT_REFUTES;
+            }
             if (verdict != TEXT_AGREES) *repair = said;
         }
     }

@@ -393,6 +393,35 @@ static void add_misaligned(Plan *plan, const Task *task, int index, const Sizes 
     }
 }
 
+// A number of one of three kinds, by turns: odd, 4 times an odd one, and a multiple of 16.
+static long long draw_extent(const Seeds *seeds, const char *purpose, int k, int kind, long long most) {
+    static const long long multiples[] = {1, 4, 16};
+    const long long multiple = multiples[kind], count = most / multiple;
+    const long long drawn = seeds_choose(seeds, purpose, k, 1, count > 1 ? count : 1);
+    return multiple * (kind < 2 ? drawn | 1 : drawn);
+}
+
+bool plan_draw_apart(const Task *task, int index, const Seeds *seeds, int k, Case *one) {
+    enum { KINDS = 3, SIDE = 100, SIDE_OF_PRODUCT = 40, MAGNITUDES = 4, FEW = 32 };
+    *one = (Case){.task = index, .family = FAMILY_INTEGERS, .is_unforeseen = true};
+    if (is_table(task)) return false;
+    if (has_shape(task)) {
+        const bool is_product = task->expect == EXPECT_PRODUCT;
+        const long long most = is_product ? SIDE_OF_PRODUCT : SIDE;
+        if (k >= KINDS * KINDS * (is_product ? KINDS : 1)) return false;
+        one->size.rows = draw_extent(seeds, "rows apart", k, k % KINDS, most);
+        one->size.columns = draw_extent(seeds, "columns apart", k, k / KINDS % KINDS, most);
+        if (is_product) one->size.depth = draw_extent(seeds, "depth apart", k, k / (KINDS * KINDS), most);
+    } else {
+        if (k >= KINDS * MAGNITUDES) return false;
+        one->size.n = draw_extent(seeds, "n apart", k, k % KINDS, FEW << (k / KINDS) * KINDS);
+    }
+    one->size = complete(one->size);
+    unsigned step;
+    if (count_misaligned(task, &step) > 0) one->misalignment = step * ((unsigned)k / 2 % (16 / step));
+    return true;
+}
+
 static void add_drawn_size(Plan *plan, int task, long long n) {
     add_case(plan, (Case){.task = task, .size = {.n = n}, .family = FAMILY_INTEGERS, .is_drawn = true});
 }

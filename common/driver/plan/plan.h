@@ -65,6 +65,11 @@ uint64_t weak_schedule(uint64_t first, int k);
 // The size of a task's goals: the counted size of a complete run.
 CaseSize plan_goal_size(const Task *task);
 
+// The k-th size and base, from 0 on, that may tell apart what agrees in every case of a plan, as n * m and n
+// * k: few elements, each extent odd, a multiple of 4 or one of 16, in all combinations. False: there are no
+// more.
+bool plan_draw_apart(const Task *task, int index, const Seeds *seeds, int k, Case *one);
+
 // Whether a task can be run at a size given on the command line: rows and columns where it has them, and not
 // above its limit.
 bool plan_suits(const Task *task, const CaseSize *size);

@@ -59,10 +59,12 @@ static inline float reciprocal(float x) {
     return special_rcp(x * scale) * scale;
 }
 static inline float reciprocal_root(float x) {
-    return is_small(x) ? special_rsqrt(x * 0x1p24f) * 0x1p12f : special_rsqrt(x);
+    const float scale = is_small(x) ? 0x1p24f : 1.0f, back = is_small(x) ? 0x1p12f : 1.0f;
+    return special_rsqrt(x * scale) * back;
 }
 static inline float square_root(float x) {
-    return is_small(x) ? special_sqrt(x * 0x1p24f) * 0x1p-12f : special_sqrt(x);
+    const float scale = is_small(x) ? 0x1p24f : 1.0f, back = is_small(x) ? 0x1p-12f : 1.0f;
+    return special_sqrt(x * scale) * back;
 }
 ALU_1(rcp, float, float, reciprocal(a))
 ALU_1(rcp_ftz, float, float, special_rcp(a))
@@ -105,7 +107,8 @@ bool approx_rsqrt(const PtxInstruction *in, Selection *s) {
 // ---- Transcendental functions -----------------------------------------------------------------------------
 
 static inline float logarithm(float x) {
-    return is_small(x) ? special_lg2(x * 0x1p24f) - 24.0f : special_lg2(x);
+    const float scale = is_small(x) ? 0x1p24f : 1.0f, exponent = is_small(x) ? 24.0f : 0.0f;
+    return special_lg2(x * scale) - exponent;
 }
 static inline float power(float x) {
     const bool below = x < -126.0f;

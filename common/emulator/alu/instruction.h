@@ -95,6 +95,11 @@ struct Instruction {
     bool is_predicated;
     uint8_t machine_cost; // program/machine_cost.h
     uint16_t predicated_back;
+
+    // Of the branch that closes a loop that ptxas unrolls, and of accesses to shared memory there; 0: of
+    // others.
+    uint8_t unrolled;     // bits of program/unrolled.h
+    uint8_t to_round_end; // instructions from the access to the branch
 };
 enum { MERGED_AWAY = 255 };
 

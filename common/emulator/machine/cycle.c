@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "emulator/machine/absorbed.h"
 #include "emulator/machine/findings.h"
 #include "emulator/machine/idle.h"
 #include "emulator/machine/resolve.h"
@@ -26,6 +27,11 @@ typedef struct {
     const Frame *frame; // of the state that was kept; NULL: none is
     uint64_t *kept;     // its registers
     uint64_t visits;    // by any lane of the warp
+    // Since that state: an addition on which the end depends and which changed nothing (NULL: none), and
+    // whether another one changed something.
+    const Instruction *absorbing;
+    Absorbed absorbed;
+    bool has_added;
     int finding;
 } Cycle;
 
@@ -44,6 +50,8 @@ static void keep_state(Cycle *c, const Frame *frame) {
     for (int i = 0; i < c->loop.register_count; i++)
         c->kept[i] = register_of_lane(frame, &c->loop.registers[i], c->lane);
     c->frame = frame;
+    c->absorbing = NULL;
+    c->has_added = false;
 }
 
 static bool is_kept_state(const Cycle *c) {
@@ -87,6 +95,24 @@ static const Frame *frame_of_lane(const Warp *w, unsigned lane) {
     return NULL;
 }
 
+static void look_for_absorbed(Cycle *c, const Instruction *in) {
+    const AdditionEffect effect =
+        addition_effect(c->frame->function, in, c->frame->registers, c->lane, &c->absorbed);
+    if (effect == ADDITION_ABSORBED) c->absorbing = in;
+    if (effect == ADDITION_CHANGES) c->has_added = true;
+}
+
+// "; in line 17, 16777216 + 1 is 16777216 again", if that keeps the loop from its end.
+static const char *absorbed_words(char text[128], const Cycle *c) {
+    const int line = c->absorbing ? place_of(c->machine->program, c->absorbing).line : 0;
+    const double kept = c->absorbed.kept, added = c->absorbed.added;
+    text[0] = '\0';
+    if (line > 0 && !c->has_added)
+        snprintf(text, 128, "; in line %d, %.9g %c %.9g gives %.9g again", line, kept, added < 0 ? '-' : '+',
+                 added < 0 ? -added : added, kept);
+    return text;
+}
+
 static void stop(const Cycle *c) {
     c->machine->stopped = true;
     c->machine->step_limit = 0; // the next branch ends the turn
@@ -95,7 +121,7 @@ static void stop(const Cycle *c) {
 static void prove(Cycle *c, Warp *w) {
     Machine *m = c->machine;
     Finding *f = &m->result->findings[c->finding];
-    char thread[96], blocks[160];
+    char thread[96], blocks[160], absorbed[128];
     f->is_endless = true;
     f->lane = (int)c->lane;
     f->thread[0] = w->thread_x[c->lane];
@@ -104,8 +130,8 @@ static void prove(Cycle *c, Warp *w) {
     snprintf(
         f->message, sizeof f->message,
         "%s never leaves this loop: everything on which its end depends comes back to what it was, and no "
-        "other thread can change that; %s",
-        thread_words(thread, w, (int)c->lane), blocks_words(m, blocks));
+        "other thread can change that%s; %s",
+        thread_words(thread, w, (int)c->lane), absorbed_words(absorbed, c), blocks_words(m, blocks));
     stop(c);
 }
 
@@ -120,7 +146,10 @@ static void follow(void *self, Warp *w, const Instruction *in, uint32_t mask, ui
     if (c->frame && is_ours) {
         const int role = c->frame == frame ? c->loop.roles[in->index] : 0;
         const bool is_decision = role & LOOP_DECIDES && mask >> c->lane & 1;
-        if (!(role & LOOP_MEMBER) || (is_decision && !is_repeatable(c, w, in))) c->frame = NULL;
+        if (!(role & LOOP_MEMBER) || (is_decision && !is_repeatable(c, w, in)))
+            c->frame = NULL;
+        else if (is_decision)
+            look_for_absorbed(c, in);
     }
     if (in != c->at || !frame) return;
     if (c->frame && is_ours && is_kept_state(c)) {

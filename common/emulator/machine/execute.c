@@ -13,6 +13,7 @@
 #include "emulator/machine/idle.h"
 #include "emulator/machine/local.h"
 #include "emulator/machine/memory.h"
+#include "emulator/machine/rounds.h"
 #include "emulator/machine/undefined_step.h"
 
 enum {
@@ -170,6 +171,7 @@ reload:;
                 tally[in->number].done++;
                 if (mask && mask != active) tally[in->number].parted++;
                 if (in->branch_of) sink_loads(m, w, f, in, mask, active);
+                if (in->unrolled) end_round(w, in, &tally[in->number], mask, active);
             }
             if (mask == active) {
                 pc = in->target;
@@ -257,6 +259,8 @@ void warp_start(Machine *m, Warp *w) {
     w->exited = 0;
     memset(w->counted, 0, sizeof w->counted);
     w->at_cluster = 0;
+    memset(w->rounds, 0, sizeof w->rounds);
+    w->left_loop = w->turning = w->turned = 0;
     w->polls = 0;
     w->impatient = false;
     w->block->resting &= ~(1u << w->index);

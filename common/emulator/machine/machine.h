@@ -194,6 +194,9 @@ struct Warp {
     uint32_t cluster_phase;          // in this phase: its lowest bit, per lane
     const Instruction *cluster_at;   // where the last of them arrived
     struct WarpClock *clock;         // the time model's own
+    uint32_t rounds[WARP_SIZE]; // of the unrolled loop that a lane is in, as far as it has come: rounds.c
+    uint32_t left_loop;         // lanes that have left it, while others of them turn
+    uint32_t turning, turned;   // lanes that are in it together, and rounds not yet added to theirs
     uint32_t thread_x[WARP_SIZE], thread_y[WARP_SIZE], thread_z[WARP_SIZE];
 };
 

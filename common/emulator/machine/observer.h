@@ -221,6 +221,9 @@ typedef struct {
     uint64_t lanes;  // of them, that executed it
     uint64_t done;   // of a branch, and of what lanes wait for each other in: times it was carried out
     uint64_t parted; // of a branch: times that lanes went different ways
+    // Of the branch that closes a loop that ptxas unrolls (machine/rounds.h):
+    uint64_t more_rounds;     // rounds that machine code issues beyond those that a lane needs
+    uint64_t unrolled_parted; // times that its branches part lanes
 } Tally;
 
 // Calls `hook` of all observers of `machine` that have it, with the arguments that follow.

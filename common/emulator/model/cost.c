@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "emulator/model/instruction_cost.h"
+#include "emulator/program/unrolled.h"
 
 enum {
     LONGEST_PREDICATED = 12, // PTX instructions that a forward branch may skip to become predicates
@@ -239,15 +240,6 @@ static const Instruction *definition_in(const Function *f, int32_t offset, int f
         for (int d = 0; d < f->code[k].dst_count; d++)
             if (f->code[k].dst[d] == offset) found = found ? NULL : &f->code[k];
     return found;
-}
-
-static bool is_nounroll(const Function *f, int32_t target) {
-    const PtxInstruction *first = ptx_at_line(f->ptx, f->code[target].ptx_line);
-    for (int k = 0; first && k < f->ptx->label_count; k++) {
-        const PtxLabel *label = &f->ptx->labels[k];
-        if (label->is_nounroll && label->instruction == first - f->ptx->instructions) return true;
-    }
-    return false;
 }
 
 // A loop whose counter goes up or down by a constant is unrolled fourfold, unless a pragma forbids it.

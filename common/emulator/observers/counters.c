@@ -106,7 +106,8 @@ static void add_tally(Counters *counters, const Tally *tally, const Instruction 
     case KIND_BRANCH_TABLE:
         counters->branches += tally->done;
         counters->branch_divergent += tally->parted;
-        if (!in->is_predicated) counters->issued_branch_divergent += tally->parted;
+        if (!in->is_predicated)
+            counters->issued_branch_divergent += in->unrolled ? tally->unrolled_parted : tally->parted;
         break;
     case KIND_ALU: counters->issued_branch_divergent += tally->parted; break; // alu/slow_path.h
     case KIND_FENCE: counters->fences += tally->warps; break;
@@ -126,11 +127,11 @@ static void add_tally(Counters *counters, const Tally *tally, const Instruction 
 // Whether a warp may issue it although none of its lanes comes to it.
 static bool is_issued_by_others(const Instruction *in) {
     return in->space == PTX_SPACE_SHARED && in->merged_bytes != MERGED_AWAY &&
-           (in->guard >= 0 || in->predicated_back);
+           (in->guard >= 0 || in->predicated_back || in->to_round_end);
 }
 
 // Under a predicate an access to shared memory is issued by every warp that comes to the branch, or to the
-// instruction.
+// instruction, and in what is left over of an unrolled loop by every warp that has been in the loop.
 static void add_issued(Counters *counters, const Tally *tally, const Instruction *in) {
     if (in->kind == KIND_CP_ASYNC) counters->issued_shared_st = 0; // LDGSTS, which ncu counts apart
     uint64_t *count = in->kind == KIND_LOAD     ? &counters->issued_shared_ld
@@ -140,6 +141,7 @@ static void add_issued(Counters *counters, const Tally *tally, const Instruction
     if (!count || !is_issued_by_others(in)) return;
     const uint64_t issued = tally[-(int)in->predicated_back].warps;
     if (issued > *count) *count = issued;
+    if (in->to_round_end) *count += tally[in->to_round_end].more_rounds;
 }
 
 static int compare_lines(const void *a, const void *b) {

@@ -17,6 +17,7 @@
 #include "emulator/program/reach.h"
 #include "emulator/program/registers.h"
 #include "emulator/program/sunk.h"
+#include "emulator/program/unrolled.h"
 #include "emulator/program/unset.h"
 
 enum { SHARED_GAP = 128, MAX_SHARED = 1 << 30 };
@@ -266,7 +267,8 @@ Program *program_new(PtxModule *module, const char *name, AddressOf *address_of,
     for (int i = 0; ok && i < module->function_count; i++) {
         set_float_distances(&program->functions[i]);
         if (!find_merged_accesses(&program->functions[i]) || !find_gathered_atomics(&program->functions[i]) ||
-            !find_predicated(&program->functions[i]) || !find_sunk_loads(&program->functions[i]))
+            !find_predicated(&program->functions[i]) || !find_sunk_loads(&program->functions[i]) ||
+            !find_unrolled_loops(&program->functions[i]))
             ok = lower_no_memory(&l);
     }
     if (!ok) {

@@ -150,11 +150,11 @@ static const ErrorShape shapes[] = {
      "Only the first of each thread's 8 sums is in the result."},
     {"half-of-8-sums-only", half_of_8_sums_only,
      "Only the first 4 of each thread's 8 sums are in the result."},
-    {"fixed-size", fixed_256, "No element after element 256 is added, whatever n is."},
-    {"fixed-size", fixed_1000, "No element after element 1,000 is added, whatever n is."},
-    {"fixed-size", fixed_1024, "No element after element 1,024 is added, whatever n is."},
-    {"fixed-size", fixed_4096, "No element after element 4,096 is added, whatever n is."},
-    {"fixed-size", fixed_65536, "No element after element 65,536 is added, whatever n is."},
-    {"fixed-size", fixed_1048576, "No element after element 1,048,576 is added, whatever n is."},
+    {"fixed-size", fixed_256, "Only the first 256 elements are added, whatever n is."},
+    {"fixed-size", fixed_1000, "Only the first 1,000 elements are added, whatever n is."},
+    {"fixed-size", fixed_1024, "Only the first 1,024 elements are added, whatever n is."},
+    {"fixed-size", fixed_4096, "Only the first 4,096 elements are added, whatever n is."},
+    {"fixed-size", fixed_65536, "Only the first 65,536 elements are added, whatever n is."},
+    {"fixed-size", fixed_1048576, "Only the first 1,048,576 elements are added, whatever n is."},
 };
 const ShapeGroup shapes_of_rounds = SHAPE_GROUP(shapes);

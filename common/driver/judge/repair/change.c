@@ -45,6 +45,7 @@ static const char *const names[CHANGE_KINDS] = {
     [CHANGE_MORE_SHARED] = "more-shared",
     [CHANGE_MORE_BLOCKS] = "more-blocks",
     [CHANGE_BLOCK_SIZE] = "block-size",
+    [CHANGE_LARGER_LAUNCH] = "larger-launch",
     [CHANGE_WIDE] = "wide",
     [CHANGE_EXPRESSION] = "expression",
     [CHANGE_NAME] = "name",

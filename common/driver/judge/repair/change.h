@@ -43,8 +43,9 @@ typedef enum {
     CHANGE_ONE_WAY,     // all threads take the same side of a condition
     CHANGE_MORE_SHARED, // larger arrays in shared memory
     CHANGE_MORE_BLOCKS, // a larger grid
-    CHANGE_BLOCK_SIZE,  // smaller or larger blocks
-    CHANGE_WIDE,        // whole numbers of 64 bits in some lines
+    CHANGE_BLOCK_SIZE,  // smaller or larger blocks, and as many threads in all
+    CHANGE_LARGER_LAUNCH, // as many larger blocks, or a multiple of the blocks
+    CHANGE_WIDE,          // whole numbers of 64 bits in some lines
     // Of the source alone:
     CHANGE_EXPRESSION, // another expression
     CHANGE_NAME,       // another variable
@@ -77,7 +78,9 @@ typedef struct {
 typedef struct {
     int share;         // so many elements for a thread, or at least one block for each row
     int more_blocks;   // besides LAUNCH's
-    int block_threads; // of a block, and as many threads in all
+    int times_blocks;  // as many as LAUNCH's
+    int block_threads; // of a block, and as many threads in all,
+    bool keeps_blocks; // or as many blocks
 } LaunchChange;
 
 typedef struct {

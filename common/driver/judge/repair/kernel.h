@@ -49,6 +49,9 @@ bool find_branches(Kernel *kernel);
 // The line before which a statement does what an instruction does before the one at `at`, nearest
 // to `near`; 0: none. `is_unrolled`: it is inserted in every round of a loop that has no branch any more.
 int line_before_place(const Kernel *kernel, int at, int near, bool is_unrolled);
+// Whether the innermost loop around a line is none in the PTX around the place: it is unrolled, or ends
+// before.
+bool is_in_unrolled_loop(const Kernel *kernel, int at, int line);
 // The next line before which a statement can be written; 0: none.
 int line_behind(const Kernel *kernel, int line);
 // order.c: what orders threads. `is_near`: near the finding, or elsewhere.
@@ -112,6 +115,7 @@ void propose_less_wide(const Kernel *kernel, const Change *whole, int from, int 
 // launches.c: more blocks than LAUNCH asks for, or blocks of another size.
 void propose_more_blocks(const Kernel *kernel);
 void propose_one_more_block(const Kernel *kernel);
+void propose_larger_launch(const Kernel *kernel);
 void propose_block_sizes(const Kernel *kernel);
 // shared.c: a change that repairs the kernel, for its own line alone, or for another one that has a value of
 // it in common. False: there is none. `also`: what its words lack if neither repairs it.

@@ -35,6 +35,11 @@ static bool leads_to(const char *from, const char *to) {
     return false;
 }
 
+bool text_leads_to(const char *text, const char *source, int line) {
+    const char *to = line_of(source, line);
+    return to && leads_to(text, to);
+}
+
 bool lines_are_linked(const char *source, int a, int b) {
     const char *first = line_of(source, a), *second = line_of(source, b);
     return first && second && (leads_to(first, second) || leads_to(second, first));

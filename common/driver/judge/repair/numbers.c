@@ -129,38 +129,67 @@ void propose_limits(const Kernel *kernel) {
 
 // ---- Numbers of threads and blocks ------------------------------------------------------------------------
 
-// The registers that hold a special register, as "%r1" holds %tid.x, or a part of it, as "lane".
+// The registers that hold a special register, as "%r1" holds %tid.x, or what is computed from some: "lane",
+// "warp", the "base" of the block, which is its number times its threads, and the thread's number in the
+// "grid".
 typedef struct {
     char name[32], special[16];
 } Holder;
 
-static bool holds_thread(const Holder holders[MOST], int count, const char *name) {
-    for (int h = 0; h < count; h++)
-        if (strcmp(holders[h].name, name) == 0) return strcmp(holders[h].special, "%tid.x") == 0;
+typedef struct {
+    Holder all[MOST];
+    int count;
+} Holders;
+
+static void hold(Holders *holders, const char *name, const char *special) {
+    if (holders->count == MOST) return;
+    Holder *one = &holders->all[holders->count++];
+    snprintf(one->name, sizeof one->name, "%.31s", name);
+    snprintf(one->special, sizeof one->special, "%s", special);
+}
+
+static bool holds(const Holders *holders, const char *name, const char *special) {
+    for (int h = 0; h < holders->count; h++)
+        if (strcmp(holders->all[h].name, name) == 0) return strcmp(holders->all[h].special, special) == 0;
     return false;
 }
 
-static int list_holders(const Kernel *kernel, Holder holders[MOST]) {
+// Whether operands 1 and 2 are these, in any order.
+static bool are_operands(const Holders *holders, const PtxInstruction *in, const char *a, const char *b) {
+    return (holds(holders, in->operands[1], a) && holds(holders, in->operands[2], b)) ||
+           (holds(holders, in->operands[1], b) && holds(holders, in->operands[2], a));
+}
+
+// What an instruction computes from what registers hold; NULL: none of these.
+static const char *computed(const Holders *holders, const PtxInstruction *in) {
+    long number;
+    const bool is_of_block = holds(holders, in->operands[1], "%ctaid.x"),
+               is_of_thread = holds(holders, in->operands[1], "%tid.x"),
+               is_by_number = whole_number(in->operands[2], &number),
+               is_base = are_operands(holders, in, "%ctaid.x", "%ntid.x") || (is_of_block && is_by_number);
+    if (opcode_is(in, "mad") && opcode_has(in, "lo"))
+        return is_base && holds(holders, in->operands[3], "%tid.x") ? "grid" : NULL;
+    if (opcode_is(in, "mul") && opcode_has(in, "lo")) return is_base ? "base" : NULL;
+    if (opcode_is(in, "shl")) return is_of_block && is_by_number ? "base" : NULL;
+    if (opcode_is(in, "add")) return are_operands(holders, in, "base", "%tid.x") ? "grid" : NULL;
+    if (opcode_is(in, "or")) return are_operands(holders, in, "base", "%tid.x") ? "grid" : NULL;
+    if (opcode_is(in, "and")) return is_of_thread && strcmp(in->operands[2], "31") == 0 ? "lane" : NULL;
+    if (opcode_is(in, "shr")) return is_of_thread && strcmp(in->operands[2], "5") == 0 ? "warp" : NULL;
+    return NULL;
+}
+
+static void list_holders(const Kernel *kernel, Holders *holders) {
     static const char *const specials[] = {"%tid.x", "%ctaid.x", "%ntid.x", "%nctaid.x"};
-    int count = 0;
-    for (int i = kernel->first; i < kernel->end && count < MOST; i++) {
+    holders->count = 0;
+    for (int i = kernel->first; i < kernel->end; i++) {
         PtxInstruction in;
         if (!ptx_instruction(&kernel->lines->lines[i], &in)) continue;
-        const bool is_of_thread = holds_thread(holders, count, in.operands[1]);
-        const bool is_lane = is_of_thread && opcode_is(&in, "and") && strcmp(in.operands[2], "31") == 0;
-        const bool is_warp = is_of_thread && opcode_is(&in, "shr") && strcmp(in.operands[2], "5") == 0;
-        if (is_lane || is_warp) {
-            snprintf(holders[count].name, sizeof holders[count].name, "%.31s", in.operands[0]);
-            snprintf(holders[count++].special, sizeof holders[0].special, "%s", is_lane ? "lane" : "warp");
-        }
+        const char *of_others = computed(holders, &in);
+        if (of_others) hold(holders, in.operands[0], of_others);
         if (!opcode_is(&in, "mov") || in.operand_count != 2) continue;
-        for (size_t s = 0; count < MOST && s < sizeof specials / sizeof specials[0]; s++) {
-            if (strcmp(in.operands[1], specials[s]) != 0) continue;
-            snprintf(holders[count].name, sizeof holders[count].name, "%.31s", in.operands[0]);
-            snprintf(holders[count++].special, sizeof holders[0].special, "%s", specials[s]);
-        }
+        for (size_t s = 0; s < sizeof specials / sizeof specials[0]; s++)
+            if (strcmp(in.operands[1], specials[s]) == 0) hold(holders, in.operands[0], specials[s]);
     }
-    return count;
 }
 
 // In one line of the source another number for a special register: the thread's number in the grid for that
@@ -229,6 +258,7 @@ void propose_numbers(const Kernel *kernel) {
         const char *special, *other, *words;
     } numbers[] = {
         {"%tid.x", "%wbn5", "the thread's number in the grid for its number in the block"},
+        {"grid", "%wbn1", "the thread's number in the block for its number in the grid"},
         {"%ntid.x", "%wbn6", "the grid's number of threads for the block's"},
         {"%tid.x", "%wbn3", "the block's number for the thread's"},
         {"%ctaid.x", "%wbn5", "the thread's number in the grid for the block's number"},
@@ -237,15 +267,20 @@ void propose_numbers(const Kernel *kernel) {
         {"warp", "%wbn9", "the warp's number in the grid for its number in the block"},
         {"lane", "%wbn1", "the thread's number in the block for the lane's"},
     };
-    Holder holders[MOST];
+    Holders holders;
     int lines[MOST];
-    const int count = list_holders(kernel, holders), line_count = list_lines(kernel, is_any, lines);
+    const int line_count = list_lines(kernel, is_any, lines);
+    list_holders(kernel, &holders);
     if (kernel->symptoms->finding) put_first(lines, line_count, kernel->symptoms->finding->place.line);
-    for (size_t n = 0; n < sizeof numbers / sizeof numbers[0]; n++)
-        for (int h = 0; h < count; h++)
-            for (int l = 0; l < line_count && strcmp(holders[h].special, numbers[n].special) == 0; l++)
-                propose_number(kernel, &holders[h], lines[l], numbers[n].other,
+    // Where threads are missing at a barrier, all numbers are of one block.
+    const bool is_of_block = kernel->symptoms->verdict == VERDICT_SYNC;
+    for (size_t n = 0; n < sizeof numbers / sizeof numbers[0]; n++) {
+        if (is_of_block && strcmp(numbers[n].special, "grid") == 0) continue;
+        for (int h = 0; h < holders.count; h++)
+            for (int l = 0; l < line_count && strcmp(holders.all[h].special, numbers[n].special) == 0; l++)
+                propose_number(kernel, &holders.all[h], lines[l], numbers[n].other,
                                n == 0 && has_number_in_grid(kernel, lines[l])
                                    ? "2 * blockIdx.x instead of blockIdx.x"
                                    : numbers[n].words);
+    }
 }

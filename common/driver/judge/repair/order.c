@@ -7,18 +7,22 @@
 
 // ---- Places between instructions -------------------------------------------------------------------------
 
-// Whether an if that begins after the first line of the finding is around a line: not all threads may come
-// there.
-static bool is_in_later_branch(const Kernel *kernel, int source) {
+// The one of the finding's two lines that comes first; 0: there is none.
+static int first_line(const Kernel *kernel) {
     const Finding *finding = kernel->symptoms->finding;
-    const SourceBlocks *blocks = &kernel->blocks;
-    if (!finding || !finding->place.line || source < 1 || source > blocks->count) return false;
+    if (!finding || !finding->place.line) return 0;
     const int one = finding->place.line, other = finding->other_place.line;
-    const int first = other && other < one ? other : one;
+    return other && other < one ? other : one;
+}
+
+// Whether a block of that kind that begins after the first line of the finding is around a line. Not all
+// threads may come into an if, and for a loop the place before it is enough.
+static bool is_in_later(const Kernel *kernel, int source, BlockKind kind) {
+    const SourceBlocks *blocks = &kernel->blocks;
+    const int first = first_line(kernel);
+    if (!first || source < 1 || source > blocks->count) return false;
     for (int b = blocks->inside[source]; b >= 0; b = blocks->blocks[b].parent)
-        if (blocks->blocks[b].head > first &&
-            (blocks->blocks[b].kind == BLOCK_IF || blocks->blocks[b].kind == BLOCK_ELSE))
-            return true;
+        if (blocks->blocks[b].head > first && blocks->blocks[b].kind == kind) return true;
     return false;
 }
 
@@ -34,7 +38,10 @@ static int distance(const Kernel *kernel, int source) {
 // A place between instructions, and the line of kernel.cu that it is before or behind.
 typedef struct {
     int at, distance, source;
+    int near; // the line before which a statement would be there, in most cases; 0: there is none
     ChangeSide side;
+    bool ends_round; // of an unrolled loop
+    bool repeats;    // another round of one
 } Place;
 
 static int compare_places(const void *left, const void *right) {
@@ -42,7 +49,43 @@ static int compare_places(const void *left, const void *right) {
     return a->distance != b->distance ? a->distance - b->distance : a->at - b->at;
 }
 
-enum { IN_BRANCH = 1 << 20 }; // more than any number of lines: after all places that are in none
+static bool same_side(const Place *a, const Place *b) { return a->source == b->source && a->side == b->side; }
+
+// More than any number of lines: after all places that are in none.
+enum { IN_LOOP = 1 << 19, IN_BRANCH = 1 << 20 };
+
+// The innermost loop around both lines; -1: none.
+static int loop_around_both(const SourceBlocks *blocks, int line, int other) {
+    int loop = block_around(blocks, line, BLOCK_LOOP);
+    while (loop >= 0 && (blocks->blocks[loop].kind != BLOCK_LOOP || !block_holds(blocks, loop, other)))
+        loop = blocks->blocks[loop].parent;
+    return loop;
+}
+
+// Behind a line. If an earlier one follows, a round of the loop around both ends there, and what is in it
+// has ended.
+static void find_end_of_round(const Kernel *kernel, int next, Place *place) {
+    const SourceBlocks *blocks = &kernel->blocks;
+    const int loop = loop_around_both(blocks, place->source, next);
+    place->near = line_behind(kernel, place->source);
+    if (loop < 0 || next >= place->source) return;
+    if (blocks->inside[place->source] != loop) place->near = blocks->blocks[loop].end;
+    place->ends_round = is_in_unrolled_loop(kernel, place->at, blocks->blocks[loop].end);
+}
+
+static void take_place(const Kernel *kernel, int next, Place *places, int count, Place place) {
+    place.near = place.source;
+    if (place.side == SIDE_BEHIND) find_end_of_round(kernel, next, &place);
+    for (int p = 0; p < count && !place.repeats; p++) place.repeats = same_side(&places[p], &place);
+    place.distance = distance(kernel, next);
+    // The first round of an unrolled loop begins where the loop does.
+    if (is_in_later(kernel, place.near, BLOCK_LOOP) &&
+        (place.repeats || !is_in_unrolled_loop(kernel, place.at, place.near)))
+        place.distance += IN_LOOP;
+    if (is_in_later(kernel, place.near, BLOCK_IF) || is_in_later(kernel, place.near, BLOCK_ELSE))
+        place.distance += IN_BRANCH;
+    places[count] = place;
+}
 
 // Where another line of the source begins behind the first access, nearest to the finding first.
 static int list_places(const Kernel *kernel, Place **places) {
@@ -61,11 +104,8 @@ static int list_places(const Kernel *kernel, Place **places) {
                                     : source > previous ? SIDE_BEFORE
                                     : line->source      ? SIDE_WITHIN
                                                         : SIDE_BEHIND;
-            (*places)[count++] = (Place){.at = i,
-                                         .distance = distance(kernel, source) +
-                                                     (is_in_later_branch(kernel, source) ? IN_BRANCH : 0),
-                                         .source = side == SIDE_BEHIND ? previous : source,
-                                         .side = side};
+            const int at = side == SIDE_BEHIND ? previous : source;
+            take_place(kernel, source, *places, count++, (Place){.at = i, .source = at, .side = side});
         }
         previous = source;
         if (is_access(&in, "st") || is_access(&in, "ld") || opcode_is(&in, "atom") || opcode_is(&in, "red") ||
@@ -98,8 +138,8 @@ static void say_place(const Kernel *kernel, const Insertion *insertion, const Pl
                       Change *change) {
     if (!change) return;
     const bool is_behind = place->side == SIDE_BEHIND;
-    const int near = is_behind ? line_behind(kernel, place->source) : place->source;
-    const int line = near ? line_before_place(kernel, place->at, near, is_unrolled) : 0;
+    const int near = place->near;
+    const int line = near ? line_before_place(kernel, place->at, near, is_unrolled || place->ends_round) : 0;
     change->side = place->side;
     if (place->side == SIDE_WITHIN || kernel->blocks.count == 0) {
         change->source = place->source;
@@ -110,7 +150,7 @@ static void say_place(const Kernel *kernel, const Insertion *insertion, const Pl
                                          : "one more %s, at a place that no line of kernel.cu stands for",
                  insertion->what);
         return;
-    } else if (!is_behind || line != near) {
+    } else if (!is_behind || line != line_behind(kernel, place->source)) {
         change->source = line;
         change->side = SIDE_BEFORE;
     }
@@ -128,26 +168,27 @@ static Change *insert_at(const Kernel *kernel, const Insertion *insertion, const
     return change;
 }
 
-static bool same_side(const Place *a, const Place *b) { return a->source == b->source && a->side == b->side; }
-
-// Those of the places from `first` to `end` - 1. A line of an unrolled loop has several: all of them, then
-// each.
-static void insert_at_places(const Kernel *kernel, const Insertion *insertion, const Place *places, int count,
-                             int first, int end) {
+// All rounds of the unrolled loops that those of the places from `first` to `end` - 1 are in.
+static void insert_in_all_rounds(const Kernel *kernel, const Insertion *insertion, const Place *places,
+                                 int count, int first, int end, bool is_later) {
     for (int p = first; p < end; p++) {
-        int same = 0, before = 0;
+        if (places[p].repeats || is_in_later(kernel, places[p].near, BLOCK_LOOP) != is_later) continue;
+        Change *all = NULL;
         for (int k = 0; k < count; k++) {
-            same += same_side(&places[k], &places[p]);
-            before += k < p && same_side(&places[k], &places[p]);
-        }
-        if (same > 1 && before == 0) {
-            Change *all = insert_at(kernel, insertion, &places[p], true);
-            for (int k = 0; k < count; k++)
-                if (k != p && same_side(&places[k], &places[p]))
-                    change_insert(kernel->changes, all, places[k].at, "\t%s", insertion->instruction);
+            if (k == p || !same_side(&places[k], &places[p])) continue;
+            if (!all) all = insert_at(kernel, insertion, &places[p], true);
+            change_insert(kernel->changes, all, places[k].at, "\t%s", insertion->instruction);
         }
     }
+}
+
+// Those of the places from `first` to `end` - 1. A line of an unrolled loop has several: all of them, then
+// each; or the other way if one before the loop may be enough.
+static void insert_at_places(const Kernel *kernel, const Insertion *insertion, const Place *places, int count,
+                             int first, int end) {
+    insert_in_all_rounds(kernel, insertion, places, count, first, end, false);
     for (int p = first; p < end; p++) insert_at(kernel, insertion, &places[p], false);
+    insert_in_all_rounds(kernel, insertion, places, count, first, end, true);
 }
 
 // What another change inserts, where `change` does not yet.
@@ -185,15 +226,15 @@ static void propose_together(const Kernel *kernel, int first) {
     }
 }
 
-// Places in a branch, which are the last, only after all others.
+// Places in a loop or a branch, which are the last, only after all others.
 static void propose_insertions(const Kernel *kernel, const Insertion *insertion) {
     Place *places;
     const int count = list_places(kernel, &places);
     const int end = insertion->end < count ? insertion->end : count, first_change = kernel->changes->count;
-    int in_branch = insertion->first;
-    while (in_branch < end && places[in_branch].distance < IN_BRANCH) in_branch++;
-    insert_at_places(kernel, insertion, places, count, insertion->first, in_branch);
-    insert_at_places(kernel, insertion, places, count, in_branch, end);
+    int inside = insertion->first;
+    while (inside < end && places[inside].distance < IN_LOOP) inside++;
+    insert_at_places(kernel, insertion, places, count, insertion->first, inside);
+    insert_at_places(kernel, insertion, places, count, inside, end);
     if (!insertion->removes_here) propose_together(kernel, first_change);
     free(places);
 }

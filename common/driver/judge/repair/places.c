@@ -99,13 +99,30 @@ static bool has_same_conditions(const Kernel *kernel, int at, int line, int body
     return true;
 }
 
+// Whether a loop of kernel.cu is one in the PTX, around the place: it is not unrolled, and the place is in
+// it.
+static bool is_loop_around(const Kernel *kernel, const Block *loop, int at, int body) {
+    for (int i = 0; i < kernel->branch_count; i++) {
+        const Branch *branch = &kernel->branches[i];
+        const int from = line_in(kernel, branch->at, body);
+        if (branch->at >= at && branch->target >= 0 && branch->target < at &&
+            (from == 0 || (from >= loop->head && from <= loop->end)))
+            return true;
+    }
+    return false;
+}
+
+bool is_in_unrolled_loop(const Kernel *kernel, int at, int line) {
+    const SourceBlocks *source = &kernel->blocks;
+    const int body = outermost_block(source, line), loop = block_around(source, line, BLOCK_LOOP);
+    return loop >= 0 && !is_loop_around(kernel, &source->blocks[loop], at, body);
+}
+
 static bool has_same_loops(const Kernel *kernel, int at, int line, int body, bool is_unrolled) {
     const SourceBlocks *source = &kernel->blocks;
-    bool is_in_loop = false;
     for (int i = 0; i < kernel->branch_count; i++) {
         const Branch *branch = &kernel->branches[i];
         if (branch->at < at || branch->target < 0 || branch->target >= at) continue;
-        is_in_loop = true;
         const int from = line_in(kernel, branch->at, body);
         int loop = block_around(source, line, BLOCK_LOOP);
         if (loop < 0) return false;
@@ -115,7 +132,7 @@ static bool has_same_loops(const Kernel *kernel, int at, int line, int body, boo
                         from <= source->blocks[loop].end;
         if (!is_around) return false;
     }
-    return is_in_loop || is_unrolled || block_around(source, line, BLOCK_LOOP) < 0;
+    return is_unrolled || !is_in_unrolled_loop(kernel, at, line);
 }
 
 static bool is_line_of(const Kernel *kernel, int at, int line, int body, bool is_unrolled) {

@@ -85,6 +85,7 @@ static void propose_for_address(const Kernel *kernel) {
     propose_other_arrays(kernel);
     propose_quantities(kernel);
     propose_barriers(kernel, CHANGE_BARRIER, true); // before an index from shared memory is read
+    propose_waits(kernel);
 }
 
 // Whether threads need others: at a barrier, or in a shuffle.
@@ -116,7 +117,7 @@ static void propose_for_small(const Kernel *kernel) {
     const bool is_costly = is_without_order && symptoms->n > UINT16_MAX; // few changes can be tried
     const bool is_sync = symptoms->verdict == VERDICT_SYNC, is_uninit = symptoms->verdict == VERDICT_UNINIT;
     if (symptoms->n > INT16_MAX) propose_limits(kernel); // smaller sizes are right
-    propose_waits(kernel);
+    if (!has_bad_address) propose_waits(kernel);
     if (symptoms->n > INT8_MAX && (symptoms->verdict == VERDICT_OOB || symptoms->verdict == VERDICT_WRONG ||
                                    symptoms->verdict == VERDICT_TIMEOUT))
         propose_wide(kernel);
@@ -133,6 +134,7 @@ static void propose_for_small(const Kernel *kernel) {
         propose_zero_where_skipped(kernel);
     }
     if (symptoms->is_unwritten) propose_one_more_block(kernel);
+    if (is_without_order && symptoms->launch_lacks > 1) propose_larger_launch(kernel);
     if (is_costly) propose_one_way(kernel);
     if (is_uninit || symptoms->verdict == VERDICT_WRONG) {
         propose_zero_registers(kernel);

@@ -12,11 +12,12 @@ typedef struct {
     long long n;            // elements of the smallest case that fails
     bool is_large;          // of which a few blocks run
     bool has_rows;
-    bool has_bounds;    // of EXPECT_ROWS: what a sum or a maximum starts from shows in all of a row
-    bool is_special;    // a NaN or an infinity is wrong
-    bool is_unwritten;  // elements of an output were never written
-    bool is_left_out;   // the blocks do not reach every element
-    int block_threads;  // of the first launch; 0: not known
+    bool has_bounds;   // of EXPECT_ROWS: what a sum or a maximum starts from shows in all of a row
+    bool is_special;   // a NaN or an infinity is wrong
+    bool is_unwritten; // elements of an output were never written
+    bool is_left_out;  // the blocks do not reach every element
+    int block_threads; // of the first launch; 0: not known
+    int launch_lacks;  // times as large it would have to be, whatever n is; 0: it lacks no share of that kind
     const char *source; // the text of kernel.cu; NULL: not known
     const Change *only; // no others than of its kind need be proposed; NULL: all
 } Symptoms;

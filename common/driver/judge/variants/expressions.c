@@ -394,6 +394,35 @@ static void propose_named(const Proposer *proposer, int at) {
     propose_near(proposer, at, name);
 }
 
+// Whether what a variable starts from says that name, itself or through a variable that it says.
+static bool starts_from(const Code *code, const Variable *variable, const char *name, int depth) {
+    if (!token_is(&code->tokens, variable->name + 1, "=")) return false;
+    for (int i = variable->name + 2; i < variable->to && !token_is_one_of(&code->tokens, i, "; ,"); i++) {
+        const Variable *other = depth > 0 ? code_variable(code, i) : NULL;
+        if (token_is(&code->tokens, i, name) ||
+            (other && other != variable && starts_from(code, other, name, depth - 1)))
+            return true;
+    }
+    return false;
+}
+
+// The thread's number in the block for that in the grid, and the other way round, where a variable has it.
+static void propose_number_of_thread(const Proposer *proposer, const Variable *variable, int at) {
+    enum { DEPTH = 2 };
+    const Code *code = proposer->code;
+    const bool is_bound =
+        token_is_one_of(&code->tokens, at - 1, "< <=") || token_is_one_of(&code->tokens, at + 1, "> >=");
+    const bool is_of_thread = starts_from(code, variable, "threadIdx", DEPTH),
+               is_of_block = starts_from(code, variable, "blockIdx", DEPTH),
+               is_part = starts_from(code, variable, "/", 0) || starts_from(code, variable, "%", 0);
+    const int rank = is_of_thread && is_of_block && !is_part ? LIKELY : USUAL;
+    if (is_of_thread && !is_of_block && !is_part)
+        proposer_replace(proposer, CHANGE_NAME, LIKELY, at, at, "(blockIdx.x * blockDim.x + threadIdx.x)");
+    if (is_bound) return; // either would only keep the statement from being run
+    proposer_replace(proposer, CHANGE_NAME, rank, at, at, "threadIdx.x");
+    proposer_replace(proposer, CHANGE_NAME, USUAL, at, at, "blockIdx.x");
+}
+
 // Another variable of its type that is known there, or a number near it.
 static void propose_names(const Proposer *proposer, int at) {
     const Code *code = proposer->code;
@@ -436,11 +465,7 @@ static void propose_names(const Proposer *proposer, int at) {
         proposer_replace(proposer, CHANGE_NAME, USUAL, at, at, "gridDim.x");
         proposer_replace(proposer, CHANGE_NAME, RARE, at, at, "blockDim.x");
     }
-    if (!token_is_one_of(&code->tokens, at - 1, "< <=") && !token_is_one_of(&code->tokens, at + 1, "> >=")) {
-        // As a bound, either would only keep the statement from being run.
-        proposer_replace(proposer, CHANGE_NAME, USUAL, at, at, "threadIdx.x");
-        proposer_replace(proposer, CHANGE_NAME, USUAL, at, at, "blockIdx.x");
-    }
+    propose_number_of_thread(proposer, variable, at);
     variable_name_text(proposer, variable, name, sizeof name);
     propose_near(proposer, at, name);
 }

@@ -90,11 +90,43 @@ static bool mark_parameters(const Code *code, bool variables[]) {
     return has_more;
 }
 
+// Whether a condition around the statement is one on an address: `if ((size_t)row % 16 != 0) head = 1;`
+static bool is_under_address(const Code *code, const bool variables[], const bool functions[],
+                             const Statement *statement) {
+    for (int s = statement->parent; s >= 0; s = code->statements[s].parent) {
+        const Statement *around = &code->statements[s];
+        if (around->kind == STATEMENT_IF && is_of_address(code, variables, functions, around->first + 2,
+                                                          code->tokens.all[around->first + 1].partner - 1))
+            return true;
+    }
+    return false;
+}
+
+// A whole number that is assigned what is computed from an address, or under a condition on one.
+static bool mark_assigned(const Code *code, bool variables[], const bool functions[]) {
+    bool has_more = false;
+    for (int s = 0; s < code->statement_count; s++) {
+        const Statement *statement = &code->statements[s];
+        int first, last;
+        if (statement->kind != STATEMENT_EXPRESSION || !token_is(&code->tokens, statement->first + 1, "="))
+            continue;
+        const Variable *variable = code_variable(code, statement->first);
+        if (!variable || variables[variable - code->variables] || !type_is_whole(variable->type) ||
+            variable->dimensions > 0 || !statement_value(code, statement, &first, &last) ||
+            !(is_of_address(code, variables, functions, first, last) ||
+              is_under_address(code, variables, functions, statement)))
+            continue;
+        has_more = variables[variable - code->variables] = true;
+    }
+    return has_more;
+}
+
 void variables_of_address(const Code *code, bool variables[]) {
     bool *functions = calloc((size_t)code->function_count + 1, sizeof *functions);
     for (bool has_more = functions != NULL; has_more;) {
         has_more = mark_functions(code, variables, functions);
         has_more |= mark_parameters(code, variables);
+        has_more |= mark_assigned(code, variables, functions);
         for (int v = 0; v < code->variable_count; v++) {
             int first, last;
             if (variables[v] || !find_start(code, &code->variables[v], &first, &last) ||

@@ -424,18 +424,25 @@ static bool is_number(const char *type) {
     return type_is_whole(type) || strcmp(type, "float") == 0 || strcmp(type, "double") == 0;
 }
 
-// Whether a variable is added to in these tokens, and not as a loop counts its rounds.
+// Whether the token is a variable that what it holds takes part in the next value of, and not as a loop
+// counts its rounds: `sum += x`, `most = fmaxf(most, x)`.
+static bool is_carried(const Code *code, int at) {
+    int next = at + 1, first, last;
+    while (token_is(&code->tokens, next, "[")) next = code->tokens.all[next].partner + 1;
+    const Statement *statement = statement_at(code, at);
+    if (!statement || statement->kind == STATEMENT_LOOP) return false;
+    if (token_is_one_of(&code->tokens, next, "+= -= *= |= ++")) return true;
+    return token_is(&code->tokens, next, "=") && statement->kind == STATEMENT_EXPRESSION &&
+           statement->first == at && statement_value(code, statement, &first, &last) &&
+           code_says(code, at, at, first, last);
+}
+
+// Whether that is so of a variable in these tokens.
 static bool is_gathered(const Code *code, const Variable *variable, int from, int to) {
-    for (int i = from; i < to; i++) {
-        if (!tokens_are_same(&code->tokens, i, variable->name) || code_variable(code, i) != variable)
-            continue;
-        int next = i + 1;
-        while (token_is(&code->tokens, next, "[")) next = code->tokens.all[next].partner + 1;
-        const Statement *statement = statement_at(code, i);
-        if (token_is_one_of(&code->tokens, next, "+= -= *= |= ++") && statement &&
-            statement->kind != STATEMENT_LOOP)
+    for (int i = from; i < to; i++)
+        if (tokens_are_same(&code->tokens, i, variable->name) && code_variable(code, i) == variable &&
+            is_carried(code, i))
             return true;
-    }
     return false;
 }
 
@@ -467,20 +474,57 @@ static void propose_first_element(const Proposer *proposer, const Statement *loo
     }
 }
 
-// What is added up in the rounds of a loop starts again in each of them: at its begin.
+// Whether a variable gets a new value in these tokens, without the one that it had.
+static bool is_set(const Code *code, const Variable *variable, int from, int to) {
+    for (int i = from; i < to; i++)
+        if (code_variable(code, i) == variable && token_is(&code->tokens, i + 1, "=") && !is_carried(code, i))
+            return true;
+    return false;
+}
+
+// Whether a loop in the body gathers the variable, and a part of the body after that loop reads it: then each
+// round has a result, to which the earlier rounds do not belong.
+static bool has_result_of_round(const Code *code, const Variable *variable, const Statement *body) {
+    for (int s = 0; s < code->statement_count; s++) {
+        const Statement *inner = &code->statements[s];
+        if (inner->kind != STATEMENT_LOOP ||
+            &code->statements[inner->parent < 0 ? 0 : inner->parent] != body ||
+            !is_gathered(code, variable, inner->first, inner->last))
+            continue;
+        for (int i = inner->last + 1; i < body->last; i++)
+            if (code_variable(code, i) == variable && !variable_is_assigned(code, i)) return true;
+    }
+    return false;
+}
+
+// What a variable is declared with, if that is one number: "0.0f", "-INFINITY"; otherwise "0".
+static void start_text(const Proposer *proposer, const Variable *variable, char *text, size_t bytes) {
+    const Tokens *tokens = &proposer->code->tokens;
+    const int first = variable->name + 2, last = first + token_is(tokens, first, "-");
+    char *start = token_is(tokens, first - 1, "=") && token_is_one_of(tokens, last + 1, ", ;")
+                      ? proposer_text(proposer, first, last, 0, 0, NULL)
+                      : NULL;
+    snprintf(text, bytes, "%s", start && !code_variable(proposer->code, last) ? start : "0");
+    free(start);
+}
+
+// What is gathered in the rounds of a loop starts again in each of them: at its begin.
 static void propose_starts(const Proposer *proposer, const Statement *loop) {
     const Code *code = proposer->code;
     const Statement *body = statement_block(code, loop);
     for (int v = 0; body && v < code->variable_count; v++) {
         const Variable *variable = &code->variables[v];
-        char name[64], words[96];
+        char name[64], start[32], words[128];
         if (variable->dimensions > 0 || variable->is_const || !is_number(variable->type) ||
             loop->first < variable->from || loop->last > variable->to ||
             !is_gathered(code, variable, body->first, body->last))
             continue;
         variable_name_text(proposer, variable, name, sizeof name);
-        snprintf(words, sizeof words, "%s = 0", name);
-        proposer_insert(proposer, CHANGE_ADDED, USUAL, body->first + 1, words);
+        start_text(proposer, variable, start, sizeof start);
+        snprintf(words, sizeof words, "%s = %s", name, start);
+        const bool is_of_round =
+            has_result_of_round(code, variable, body) && !is_set(code, variable, body->first, body->last);
+        proposer_insert(proposer, CHANGE_ADDED, is_of_round ? FIRST : USUAL, body->first + 1, words);
     }
 }
 

@@ -114,6 +114,8 @@ void variants_propose(const Code *code, const bool functions[], const VariantClu
                 propose_sizes_at(&proposer, at);
                 propose_alike_at(&proposer, at);
                 propose_clamps_at(&proposer, at);
+                propose_quotients_at(&proposer, at);
+                propose_remainders_at(&proposer, at);
             }
         propose_terms(&proposer, f);
         propose_members_and_calls(&proposer, f);

@@ -97,6 +97,10 @@ void propose_heads(const Proposer *proposer, int function);
 void propose_sizes_at(const Proposer *proposer, int at);
 // clamps.c: 0 for what is read where min() keeps an index inside.
 void propose_clamps_at(const Proposer *proposer, int at);
+// quotients.c: a division after the products that it cuts off.
+void propose_quotients_at(const Proposer *proposer, int at);
+// remainders.c: of two numbers each a multiple, in place of their product or sum.
+void propose_remainders_at(const Proposer *proposer, int at);
 // alike.c: what one of two operands has, for the other.
 void propose_alike_at(const Proposer *proposer, int at);
 // warned.c: what a compiler warns of.
