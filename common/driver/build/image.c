@@ -134,6 +134,8 @@ void image_add_resources(Image *image, const Chapter *of, const CompileResult *b
             if (!compiled) continue;
             kernel->registers = compiled->registers;
             kernel->registers_are_estimated = build->has_estimate;
+            kernel->has_no_stack =
+                !build->has_estimate && compiled->registers > 0 && compiled->stack_bytes == 0;
             kernel->static_shared = compiled->shared_bytes;
         }
     }

@@ -12,6 +12,7 @@ typedef struct {
     char symbol[256], launch_symbol[256]; // names in the image of the kernel and of its LAUNCH
     int registers, static_shared;         // of the kernel, from ptxas; 0 unknown
     bool registers_are_estimated;         // there was no ptxas
+    bool has_no_stack;                    // ptxas keeps all arrays of its threads in registers
 } ImageKernel;
 
 typedef struct {

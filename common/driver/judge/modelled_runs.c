@@ -379,7 +379,7 @@ bool modelled_estimate(const ModelledTask *modelled, const ModelledWorks *done, 
                                                       : (double)kernel->static_shared + launch->shared};
         ModelWork work = done->works[l];
         model_with_loads_in_flight(&work, what_if->loads);
-        if (what_if->has_no_local_memory) model_without_local_memory(&work);
+        if (what_if->has_no_local_memory || kernel->has_no_stack) model_without_local_memory(&work);
         if (what_if->has_no_chain) model_without_chain(&work);
         if (what_if->tells_by_atomics) model_told_by_atomics(&work);
         if (what_if->collects_at_once) model_collected_at_once(&work);

@@ -55,9 +55,22 @@ static void judge_on_others(Judge *judge, GoalResult *result) {
     }
 }
 
+// The PTX may have an array in local memory that ptxas keeps in registers.
+static void leave_out_local_memory(Judge *judge) {
+    for (int k = 0; k < COUNTS; k++)
+        for (int t = 0; t < chapter_task_count(judge->of); t++)
+            for (int l = 0; l < task_launch_count(&judge->of->tasks[t]); l++) {
+                Counters *counters = &judge->judgement->counted[k][t].counters[l];
+                if (!judge->subjects->kernel->kernels[t][l].has_no_stack) continue;
+                counters->local_ld_requests = counters->local_ld_sectors = 0;
+                counters->local_st_requests = counters->local_st_sectors = 0;
+            }
+}
+
 void judge_goals(Judge *judge) {
     Judgement *judgement = judge->judgement;
     const Chapter *of = judge->of;
+    leave_out_local_memory(judge);
     judgement->goal_count = chapter_goal_count(of);
     judgement->possible = of->points;
     const int tasks = chapter_task_count(of);
