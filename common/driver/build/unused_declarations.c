@@ -86,7 +86,7 @@ static int intern(Reader *reader, const char *word, size_t bytes) {
 
 static void use(Reader *reader, const char *word, size_t bytes) {
     const int name = reader->table[slot_of(reader, word, bytes)];
-    if (name < 0 || reader->names[name].is_used) return;
+    if (name < 0 || !reader->names || reader->names[name].is_used) return;
     reader->names[name].is_used = true;
     reader->found[reader->found_count++] = name;
 }
@@ -121,13 +121,15 @@ static size_t end_of_raw(const char *text, size_t at, size_t bytes) {
     return bytes;
 }
 
+static bool is_one_of(char c, const char *set) { return c != '\0' && strchr(set, c) != NULL; }
+
 static bool is_raw_prefix(const char *word, size_t bytes) {
-    return word[bytes - 1] == 'R' && (bytes == 1 || (bytes <= 3 && memchr("uUL", word[0], 3)));
+    return word[bytes - 1] == 'R' && (bytes == 1 || (bytes <= 3 && is_one_of(word[0], "uUL")));
 }
 
 static size_t end_of_number(const char *text, size_t at, size_t bytes) {
     while (at < bytes) {
-        const bool is_exponent = memchr("eEpP", text[at], 4) != NULL;
+        const bool is_exponent = is_one_of(text[at], "eEpP");
         const bool has_sign = is_exponent && at + 1 < bytes && (text[at + 1] == '+' || text[at + 1] == '-');
         const bool separates = text[at] == '\'' && at + 1 < bytes && is_in_word(text[at + 1]);
         if (!is_in_word(text[at]) && text[at] != '.' && !separates) break;
@@ -330,7 +332,7 @@ static int declared_name(const Reader *reader, int at, bool is_template, const S
 
 static bool add_item(Reader *reader, Item item) {
     if (!grow(reader, &reader->items, sizeof item, reader->item_count, &reader->item_room)) return false;
-    if (item.name >= 0) {
+    if (item.name >= 0 && reader->names) {
         Name *name = &reader->names[item.name];
         item.next_of_name = name->first_item;
         name->first_item = reader->item_count;
@@ -350,7 +352,7 @@ static int after_opening(const Reader *reader, int at) {
     }
     if (is_word(reader, open, "inline")) open = next_token(reader, open);
     if (!is_word(reader, open, "namespace")) return at;
-    while (open < reader->token_count && !memchr("{=;", mark(reader, open), 3)) open++;
+    while (open < reader->token_count && !is_one_of(mark(reader, open), "{=;")) open++;
     return mark(reader, open) == '{' ? open + 1 : at;
 }
 

@@ -418,7 +418,8 @@ bool plan_draw_apart(const Task *task, int index, const Seeds *seeds, int k, Cas
     }
     one->size = complete(one->size);
     unsigned step;
-    if (count_misaligned(task, &step) > 0) one->misalignment = step * ((unsigned)k / 2 % (16 / step));
+    if (count_misaligned(task, &step) > 0 && step > 0)
+        one->misalignment = step * ((unsigned)k / 2 % (16 / step));
     return true;
 }
 
