@@ -272,6 +272,25 @@ def test_an_edit_has_the_same_image_with_headers_that_are_kept(
     assert not leftovers(workbook / "build/ch01")
 
 
+def test_what_nvcc_compiles_although_nothing_names_it_stays(compile_kernel: Compile, workbook: Path) -> None:
+    with open(workbook / "common/include/warpbook.cuh", "a") as header:
+        header.write(
+            'extern "C" __global__ void kernel_of_the_header(int *p) { *p = 7; }\n'
+            "__constant__ constexpr int number_of_the_header = 6;\n"
+            "#pragma nv_exec_check_disable\n"
+            "template <class F> __host__ __device__ void call_anything(F f) { f(); }\n"
+        )
+    images = []
+    for edit in range(3):
+        source(workbook, f"{WITH_HEADERS}// {edit}\n")
+        assert compile_kernel().returncode == 0
+        images.append(ptx_of(workbook))
+    assert headers_of(workbook)
+    assert images[1:] == images[:1] * 2
+    assert "kernel_of_the_header" in images[0]
+    assert "number_of_the_header" in images[0]
+
+
 def test_kept_headers_spare_nvcc(compile_kernel: Compile, workbook: Path, logging_nvcc: Path) -> None:
     calls = []
     for edit in range(3):

@@ -269,8 +269,11 @@ static bool preprocess(Build *build, const Kept *kept, const char *inner, const 
 
 // A line that numbers lines: # 12 "path" 1 3
 static bool read_place(const char *line, char path[PATH_MAX]) {
-    int skip = 0;
-    if (sscanf(line, "# %*d \"%n", &skip) == EOF || skip == 0) return false;
+    // sscanf() would look for the end of the whole text first.
+    if (line[0] != '#' || line[1] != ' ' || !isdigit((unsigned char)line[2])) return false;
+    size_t skip = 2 + strspn(line + 2, "0123456789");
+    if (line[skip] != ' ' || line[skip + 1] != '"') return false;
+    skip += 2;
     snprintf(path, PATH_MAX, "%.*s", (int)strcspn(line + skip, "\"\n"), line + skip);
     return true;
 }

@@ -5,6 +5,7 @@
 #include "driver/build/unused_declarations.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -356,6 +357,32 @@ static int after_opening(const Reader *reader, int at) {
     return mark(reader, open) == '{' ? open + 1 : at;
 }
 
+// Whether the directive before `at` is about what follows it, which then has to stay: #pragma, except those
+// that hold until another one ends them.
+static bool has_pragma(const Reader *reader, int at) {
+    static const char *const lasting[] = {"push", "pop", "diagnostic", "visibility", "pack", "system_header"};
+    if (at == 0 || reader->tokens[at - 1].kind != DIRECTIVE) return false;
+    const Token *token = &reader->tokens[at - 1];
+    const char *text = reader->text + token->at;
+    char line[128];
+    snprintf(line, sizeof line, "%.*s", (int)(token->bytes < sizeof line ? token->bytes : sizeof line - 1),
+             text);
+    if (!strstr(line, "pragma")) return false;
+    for (size_t i = 0; i < sizeof lasting / sizeof lasting[0]; i++)
+        if (strstr(line, lasting[i])) return false;
+    return true;
+}
+
+// nvcc writes kernels and variables of the device into the PTX whether or not anything uses them.
+static bool is_of_device(const Reader *reader, int from, int to) {
+    static const char *const always[] = {"__global__", "__constant__", "__managed__",
+                                         "global",     "constant",     "managed"};
+    for (int i = from; i < to && mark(reader, i) != '{'; i++)
+        for (size_t w = 0; w < sizeof always / sizeof always[0]; w++)
+            if (is_word(reader, i, always[w])) return true;
+    return false;
+}
+
 static void find_items(Reader *reader) {
     for (int at = 0; at < reader->token_count && reader->has_memory;) {
         const int inside = after_opening(reader, at);
@@ -369,7 +396,8 @@ static void find_items(Reader *reader) {
             const bool is_type = is_any_word(reader, first, class_words) || is_word(reader, first, "enum") ||
                                  is_word(reader, first, "typedef") || is_word(reader, first, "using");
             const Shape shape = shape_of(reader, first, is_type);
-            const int name = is_nested ? -1 : declared_name(reader, first, first > at, &shape);
+            const bool stays = is_nested || has_pragma(reader, at) || is_of_device(reader, at, shape.end);
+            const int name = stays ? -1 : declared_name(reader, first, first > at, &shape);
             add_item(reader, (Item){.from = at, .to = shape.end, .name = name, .next_of_name = -1});
             at = shape.end;
         }
@@ -440,7 +468,7 @@ static void add_kept(const Reader *reader, const Text *headers, Text *out) {
 
 bool add_used_declarations(const Text *headers, const Text *source, Text *out) {
     Reader reader = {.text = text_chars(headers), .has_memory = true};
-    reader.table_size = headers->bytes / 4 + 1024; // no text has more names
+    reader.table_size = headers->bytes / 2 + 1024; // no text has more names
     reader.table = malloc(reader.table_size * sizeof *reader.table);
     if (!reader.table) return false;
     memset(reader.table, 0xff, reader.table_size * sizeof *reader.table);
