@@ -614,6 +614,13 @@ static bool is_hidden_by_cause(const Mistake *mistake, const Evidence *evidence)
            !proof_of(mistake, evidence);
 }
 
+// Bytes that an asynchronous copy has not delivered yet are written by it, later: only what names that, or is
+// proved by a repair, is said.
+static bool is_under_way(const Mistake *mistake, const Evidence *evidence) {
+    return strstr(evidence->message, "has not delivered") && !mistake->says &&
+           !is_repaired(mistake, &evidence->judgement->repair);
+}
+
 // What is said of the mistake that was found, if there is one.
 static void explain(const Evidence *evidence, Diagnosis *diagnosis) {
     if (!diagnosis->mistake) return;
@@ -639,7 +646,9 @@ void diagnose(const Chapter *of, const char *source, Judgement *judgement, Diagn
     const Mistake *shown = NULL;
     for (int m = 0; m < mistake_count && !diagnosis->mistake; m++) {
         const Mistake *mistake = &mistakes[m];
-        if (!matches(mistake, &evidence) || is_hidden_by_cause(mistake, &evidence)) continue;
+        if (!matches(mistake, &evidence) || is_hidden_by_cause(mistake, &evidence) ||
+            is_under_way(mistake, &evidence))
+            continue;
         if (is_open(mistake, judgement, is_first)) diagnosis->mistake = mistake;
         if (!shown && (is_shown(mistake, &evidence) || is_accounted(mistake, &judgement->accounting)))
             shown = mistake;
