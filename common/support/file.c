@@ -66,13 +66,26 @@ bool flush_standard_output(FileError *error) {
     return is_written || first == EPIPE || fail_errno(error, "write", "standard output", first);
 }
 
-static bool write_all(int descriptor, const char *from, size_t count) {
+bool write_in_full(int descriptor, const void *bytes, size_t count) {
+    const char *at = bytes;
     while (count > 0) {
-        ssize_t written = write(descriptor, from, count);
+        const ssize_t written = write(descriptor, at, count);
         if (written < 0 && errno == EINTR) continue;
         if (written < 0) return false;
-        from += written;
+        at += written;
         count -= (size_t)written;
+    }
+    return true;
+}
+
+bool read_in_full(int descriptor, void *into, size_t count) {
+    char *at = into;
+    while (count > 0) {
+        const ssize_t got = read(descriptor, at, count);
+        if (got < 0 && errno == EINTR) continue;
+        if (got <= 0) return false;
+        at += got;
+        count -= (size_t)got;
     }
     return true;
 }
@@ -96,7 +109,7 @@ static bool write_special(const char *path, const void *bytes, size_t count, Fil
     if (descriptor < 0) return fail_errno(error, "write", path, errno);
     int flags = fcntl(descriptor, F_GETFL);
     bool good = flags >= 0 && fcntl(descriptor, F_SETFL, flags & ~O_NONBLOCK) == 0 &&
-                write_all(descriptor, bytes, count);
+                write_in_full(descriptor, bytes, count);
     return close_written(descriptor, good) || fail_errno(error, "write", path, errno);
 }
 
@@ -125,7 +138,7 @@ bool write_file_atomically(const char *path, const void *bytes, size_t count, Fi
     mode_t mask = umask(0);
     umask(mask);
     // The content must have reached the disk before the name does, or a crash leaves an empty file.
-    bool good = fchmod(descriptor, 0666 & ~mask) == 0 && write_all(descriptor, bytes, count) &&
+    bool good = fchmod(descriptor, 0666 & ~mask) == 0 && write_in_full(descriptor, bytes, count) &&
                 fsync(descriptor) == 0;
     good = close_written(descriptor, good) && rename(new_path, path) == 0;
     if (!good) {

@@ -33,6 +33,11 @@ bool write_file_atomically(const char *path, const void *bytes, size_t count, Fi
 // anything except a regular file is refused without waiting for it.
 bool read_regular_file(const char *path, size_t limit, Text *into, FileError *error);
 
+// All bytes through a descriptor, however many calls it takes and signals come. False on an error, with
+// errno, and for the reader also at an early end.
+bool write_in_full(int descriptor, const void *bytes, size_t count);
+bool read_in_full(int descriptor, void *into, size_t count);
+
 // Makes the folder and those above it, as mkdir -p does.
 bool make_directories(const char *path, FileError *error);
 

@@ -142,3 +142,5 @@ void text_add_printable(Text *text, const char *bytes, size_t count) {
         i += length;
     }
 }
+
+bool starts_with(const char *text, const char *prefix) { return strncmp(text, prefix, strlen(prefix)) == 0; }

@@ -30,6 +30,8 @@ void text_cut(Text *text, size_t bytes);
 char *text_take(Text *text);
 void text_free(Text *text);
 
+bool starts_with(const char *text, const char *prefix);
+
 // The length in bytes of the well-formed UTF-8 character at `bytes` (RFC 3629: no overlong forms, no
 // surrogates, at most U+10FFFF), and its code point in `code` where that is not NULL; 0 when malformed.
 size_t utf8_character(const char *bytes, size_t count, unsigned *code);

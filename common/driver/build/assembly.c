@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "driver/build/process_beside.h"
+#include "support/file.h"
 #include "support/system.h"
 
 // What goes through the pipe: the result, whose pointers mean nothing there, its kernels, and its texts.
@@ -17,37 +18,13 @@ typedef struct {
     size_t message_bytes;
 } Answer;
 
-static bool put(int pipe, const void *bytes, size_t count) {
-    const char *at = bytes;
-    while (count > 0) {
-        const ssize_t written = write(pipe, at, count);
-        if (written < 0 && errno == EINTR) continue;
-        if (written <= 0) return false;
-        at += written;
-        count -= (size_t)written;
-    }
-    return true;
-}
-
-static bool get(int pipe, void *bytes, size_t count) {
-    char *at = bytes;
-    while (count > 0) {
-        const ssize_t got = read(pipe, at, count);
-        if (got < 0 && errno == EINTR) continue;
-        if (got <= 0) return false;
-        at += got;
-        count -= (size_t)got;
-    }
-    return true;
-}
-
 static void answer(int pipe, const CompileResult *result) {
     const char *message = result->message ? result->message : "";
     const Answer all = {.result = *result, .message_bytes = strlen(message)};
     signal(SIGPIPE, SIG_IGN);
-    (void)(put(pipe, &all, sizeof all) &&
-           put(pipe, result->kernels, (size_t)result->kernel_count * sizeof *result->kernels) &&
-           put(pipe, message, all.message_bytes));
+    (void)(write_in_full(pipe, &all, sizeof all) &&
+           write_in_full(pipe, result->kernels, (size_t)result->kernel_count * sizeof *result->kernels) &&
+           write_in_full(pipe, message, all.message_bytes));
 }
 
 bool assembly_begin(Build *build, void (*work)(Build *build)) {
@@ -73,13 +50,13 @@ bool assembly_begin(Build *build, void (*work)(Build *build)) {
 
 static bool receive(CompileResult *result) {
     Answer all;
-    if (!get(result->answer, &all, sizeof all)) return false;
+    if (!read_in_full(result->answer, &all, sizeof all)) return false;
     CompileResult *got = &all.result;
     const size_t bytes = (size_t)got->kernel_count * sizeof *got->kernels;
     got->kernels = calloc(1, bytes + 1);
     got->message = calloc(1, all.message_bytes + 1);
-    if (!got->kernels || !got->message || !get(result->answer, got->kernels, bytes) ||
-        !get(result->answer, got->message, all.message_bytes)) {
+    if (!got->kernels || !got->message || !read_in_full(result->answer, got->kernels, bytes) ||
+        !read_in_full(result->answer, got->message, all.message_bytes)) {
         free(got->kernels);
         free(got->message);
         return false;

@@ -361,8 +361,6 @@ static bool split_pointer(const char *type, char to[TYPE], char plain[TYPE]) {
     return true;
 }
 
-static bool has_word(const char *type, const char *word) { return strncmp(type, word, strlen(word)) == 0; }
-
 // The declaration of a variable that takes a pointer, and lacks only the *.
 static bool add_advice_on_missing_star(Text *into, const char *source, const char *to, const char *line) {
     regmatch_t groups[GROUPS];
@@ -397,7 +395,7 @@ static bool add_advice_on_pointer(Text *into, const CompilerMessage *message, co
     if (!split_pointer(to, target, plain_target)) return false;
     if (strcmp(plain_source, plain_target) == 0) {
         text_printf(into, "write %s *: what the pointer leads to is %s, and stays so", source,
-                    has_word(source, "volatile ") ? "volatile" : "const");
+                    starts_with(source, "volatile ") ? "volatile" : "const");
         return true;
     }
     const size_t last = strlen(plain_target) - 1;
@@ -409,14 +407,14 @@ static bool add_advice_on_pointer(Text *into, const CompilerMessage *message, co
         const bool is_name = (int)strspn(value, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_"
                                                 "0123456789") >= length ||
                              (value[0] == '(' && (int)strcspn(value, ")") == length - 1);
-        const bool loses_const = has_word(source, "const ") && !has_word(target, "const ");
+        const bool loses_const = starts_with(source, "const ") && !starts_with(target, "const ");
         if (loses_const) text_printf(into, "write const %s * and ", target);
         text_printf(into, "%s(%s%s *)%s%.*s%s", loses_const ? "" : "write ", loses_const ? "const " : "",
                     target, is_name ? "" : "(", length, value, is_name ? "" : ")");
         if (loses_const) text_printf(into, ": what the pointer leads to is const, and stays so");
         return true;
     }
-    if (is_vector || strcmp(plain_source, "void") == 0 || has_word(target, "volatile ")) return false;
+    if (is_vector || strcmp(plain_source, "void") == 0 || starts_with(target, "volatile ")) return false;
     text_printf(into, "write %s *: the pointer on the right leads to %s, not to %s", source, plain_source,
                 plain_target);
     return true;

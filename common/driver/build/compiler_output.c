@@ -8,7 +8,7 @@
 static const char source_name[] = "kernel.cu";
 static const char header_name[] = "warpbook.cuh";
 
-static bool starts_with(const char *line, size_t length, const char *prefix) {
+static bool line_starts_with(const char *line, size_t length, const char *prefix) {
     size_t count = strlen(prefix);
     return length >= count && memcmp(line, prefix, count) == 0;
 }
@@ -27,7 +27,7 @@ static bool is_noise(const char *line, size_t length) {
     static const char *const noise[] = {"Remark: The warnings can be suppressed",
                                         "ptxas info    :", "compilation terminated."};
     for (size_t i = 0; i < sizeof noise / sizeof noise[0]; i++) {
-        if (starts_with(line, length, noise[i])) return true;
+        if (line_starts_with(line, length, noise[i])) return true;
     }
     return false;
 }
@@ -42,7 +42,7 @@ static void add_readable_line(Text *into, const char *line, size_t length, const
         bool is_header = !is_source && names_file(line + i, length - i, header_name, &skip);
         // "2 errors detected in the compilation of "kernel.cu"."
         bool is_quoted = !is_source && !is_header && i > 0 && line[i - 1] == '"' &&
-                         starts_with(line + i, length - i, "kernel.cu\"");
+                         line_starts_with(line + i, length - i, "kernel.cu\"");
         if (is_quoted) skip = sizeof source_name - 1;
         if (!is_source && !is_header && !is_quoted) continue;
         text_add_printable(into, line + plain, i - plain);
@@ -83,8 +83,9 @@ void add_first_lines(Text *into, const char *text, int lines) {
 bool log_names_source(const char *output) {
     for (const char *line = output; *line;) {
         size_t length = strcspn(line, "\n"), skip;
-        if (names_file(line, length, source_name, &skip) || starts_with(line, length, "At end of source:") ||
-            starts_with(line, length, "\"kernel.cu\"")) {
+        if (names_file(line, length, source_name, &skip) ||
+            line_starts_with(line, length, "At end of source:") ||
+            line_starts_with(line, length, "\"kernel.cu\"")) {
             return true;
         }
         line += length + (line[length] == '\n');

@@ -15,6 +15,7 @@
 #include "support/file.h"
 #include "support/sha256.h"
 #include "support/system.h"
+#include "support/text.h"
 #include "driver/build/command_line.h"
 #include "driver/build/run_tool.h"
 #include "driver/build/unused_declarations.h"
@@ -51,10 +52,6 @@ static void kept_free(Kept *kept) {
 static size_t line_bytes(const char *line) {
     const size_t bytes = strcspn(line, "\n");
     return bytes + (line[bytes] == '\n');
-}
-
-static bool starts_with(const char *text, const char *prefix) {
-    return strncmp(text, prefix, strlen(prefix)) == 0;
 }
 
 // The bytes up to the end of the last include, where nothing but comments and blank lines comes before it.

@@ -11,10 +11,6 @@
 #include "driver/build/register_estimate.h"
 #include "driver/build/ptx_places.h"
 
-static bool starts_with(const char *line, const char *prefix) {
-    return strncmp(line, prefix, strlen(prefix)) == 0;
-}
-
 // A count printed by ptxas, clamped to an int: ptxas accepts sizes of up to 64 bits in inline asm.
 static int count_of(const char *digits) {
     const unsigned long long count = strtoull(digits, NULL, 10);

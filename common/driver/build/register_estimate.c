@@ -27,10 +27,6 @@ typedef struct {
     unsigned char *weight; // by register: 32-bit registers that it takes
 } Liveness;
 
-static bool starts_with(const char *word, const char *prefix) {
-    return strncmp(word, prefix, strlen(prefix)) == 0;
-}
-
 // Instructions whose first operand is read, if it is a register at all.
 static bool writes_nothing(const PtxInstruction *in) {
     static const char *const opcodes[] = {"st",    "red",       "bra",       "brx",           "ret",

@@ -12,18 +12,7 @@
 #include "driver/run/runner_program.h"
 #include "driver/run/runner_sample.h"
 #include "driver/run/runner_timing.h"
-
-static bool receive(void *into, size_t bytes) {
-    char *at = into;
-    while (bytes > 0) {
-        ssize_t got = read(RUNNER_SOCKET, at, bytes);
-        if (got < 0 && errno == EINTR) continue;
-        if (got <= 0) return false;
-        at += got;
-        bytes -= (size_t)got;
-    }
-    return true;
-}
+#include "support/file.h"
 
 static bool answer(const void *from, size_t bytes) {
     const char *at = from;
@@ -217,7 +206,7 @@ int runner_main(void) {
     static Request request;
     static Reply reply;
     Session session = {0};
-    while (receive(&request, sizeof request)) {
+    while (read_in_full(RUNNER_SOCKET, &request, sizeof request)) {
         if (request.magic != PROTOCOL_MAGIC) return 3;
         memset(&reply.header, 0, sizeof reply.header);
         reply.header.magic = PROTOCOL_MAGIC;

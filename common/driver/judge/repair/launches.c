@@ -42,7 +42,7 @@ static bool declares(const PtxLine *line, const char *name, size_t length) {
     entry += strlen(".entry ");
     if (strncmp(entry, name, length) == 0 && !is_word(entry[length])) return true;
     snprintf(word, sizeof word, "_Z%zu%.*s", length, (int)length, name);
-    return strncmp(entry, word, strlen(word)) == 0;
+    return starts_with(entry, word);
 }
 
 static bool declares_kernel(const Kernel *kernel, const char *name, size_t length) {
