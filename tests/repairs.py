@@ -43,6 +43,9 @@ def applied(change: dict[str, Any], text: str, finding_line: int) -> Iterator[st
     if kind in _STATEMENTS and at and change["place"] != "within":
         if kind == "moved-barrier":
             lines[finding_line - 1] = lines[finding_line - 1].replace("__syncthreads();", "")
+        if change["words"].startswith("no __syncthreads()"):
+            yield "\n".join(lines)
+            return
         yield from _inserted(lines, at, change["place"], _STATEMENTS[kind])
     elif kind in ("constant", "comparison", "operator"):
         now, was = re.fullmatch(r"(.+?) instead of (.+) in line \d+", change["words"]).groups()  # type: ignore[union-attr]

@@ -286,8 +286,8 @@ def test_allocation_in_a_kernel_is_refused(audit: Audit, body: str, words: str) 
             ".reg .u32 r; .global .u32 hidden = 7; atom.global.add.u32 r, [hidden], 1;",
             "a kernel writes the variable hidden",
         ),
-        ("ret; } .visible .entry evil() {", "another kernel, evil"),
-        ("ret; } .visible .entry launch_add() {", "LAUNCH(add) belongs to no kernel"),
+        ("ret; } .visible .entry evil() {", "another kernel, evil, by asm"),
+        ("ret; } .visible .entry launch_add() {", "another kernel, launch_add, by asm"),
         (
             "ret; } .global .u32 outside_it; .func nothing() { .reg .u32 r; ld.global.u32 r, [outside_it];",
             "outside_it is a variable of 4 bytes in global memory",

@@ -259,7 +259,7 @@ RACE = ("verdict RACE", "finding race", "line 4", "other 2", "message with no ba
 def test_lines_are_filled_in_in_the_order_of_the_file(probe: Path) -> None:
     answer = match(probe, *RACE, code="a\ns[t] = x;\n\ny = s[0];\n")
     assert answer.slug == "missing-barrier"
-    assert "Between line 2 and line 4 " in answer.why
+    assert "in line 2 and in line 4, " in answer.why
 
 
 def test_a_race_without_lines_is_not_explained_by_lines(probe: Path) -> None:
@@ -378,7 +378,7 @@ def test_a_barrier_that_stands_between_two_lines_is_not_called_missing_there(pro
     for code in (body := "\n" + body, "for (;;) {" + body + "  __syncthreads();\n}"):
         assert "There is a barrier between the two lines" in match(probe, *race, code=code).why
     nothing = match(probe, *race, code="for (;;) {\n  s[t] = x;\n\n  y += s[u];\n}").why
-    assert "Between line 2 and line 4 nothing" in nothing
+    assert "in line 2 and in line 4, and nothing orders the two." in nothing
 
 
 def test_a_loop_that_ends_at_other_sizes_is_not_called_endless(probe: Path) -> None:
@@ -387,6 +387,36 @@ def test_a_loop_that_ends_at_other_sizes_is_not_called_endless(probe: Path) -> N
     assert match(probe, *wrong, "ended 31", code="for (int i = t; i < n; i++)").slug == "far-too-many-rounds"
     assert match(probe, *wrong, code="while (i < n) sum += in[i];").slug == "endless-loop"
     assert match(probe, *wrong, code="while (flag[0] == 0) {").slug == "spin-wait"
+
+
+def test_a_loop_that_waits_for_a_flag_is_no_barrier(probe: Path) -> None:
+    race = ("verdict RACE", "finding race", "line 1", "other 4", "message with no barrier between them")
+    code = "s[t] = x;\n{}\n{}\ny = s[u];"
+    named = [
+        match(probe, *race, "repair barrier", code=code.format(*between)).slug
+        for between in (
+            ("while (flag[u] == 0) {", "}"),
+            ("do {", "} while (f(k));"),
+            ("while (k < 3)", "k++;"),
+            ("while (atomicCAS(&lock, 0, 1));", ""),
+        )
+    ]
+    assert named == ["flag-for-a-barrier", "missing-barrier", "missing-barrier", "missing-barrier"]
+
+
+def test_lanes_of_one_warp_need_the_barrier_of_the_warp(probe: Path) -> None:
+    race = ("verdict RACE", "finding race", "line 2", "other 1", "repair warp-barrier")
+    lanes = "message with no barrier and no __syncwarp() between them: lanes of a warp need not run together"
+    assert "__syncwarp()" in match(probe, *race, lanes, code="s[t] = x;\ny = s[u];").why
+    warps = "message with no barrier between them"
+    assert "__syncthreads()" in match(probe, *race, warps, code="s[t] = x;\ny = s[u];").why
+
+
+def test_a_loop_is_named_by_a_line_that_it_executes(probe: Path) -> None:
+    answer = match(
+        probe, "verdict TIMEOUT", "finding too many steps", "endless 1", "line 2", code="for (;;)\n  s += 1;"
+    )
+    assert "the loop that executes line 2" in answer.why
 
 
 def test_what_is_proved_never_to_end_has_another_cause(probe: Path) -> None:
@@ -476,6 +506,70 @@ def test_only_what_ends_right_behind_the_array_is_one_past_its_end(probe: Path) 
     ahead = "if (i + threads <= n) next = in[i + threads];"
     assert match(probe, *outside, "index 132", code=ahead).slug == "one-past-the-end"
     assert match(probe, *outside, "index 136", code=ahead).slug == "round-past-the-end"
+
+
+@pytest.mark.parametrize(
+    "evidence",
+    [
+        ("verdict WRONG", "check value", "shape every-second-lost"),
+        ("verdict WRONG", "check value", "shape everything-twice"),
+        ("verdict WRONG", "check value", "shape two-a-round-old-stride"),
+        ("verdict TIMEOUT", "line 1", "finding too many steps", "ended 4"),
+        *(
+            ("verdict OOB", "finding out of bounds", "line 1", "bytes 4", name, "index 4", "size 4", "store 1")
+            for name in ("object in", "object partial")
+        ),
+    ],
+    ids=lambda evidence: " ".join(evidence[-5:]),
+)  # fmt: skip
+def test_one_thread_is_not_told_of_other_threads(probe: Path, evidence: tuple[str, ...]) -> None:
+    answer = match(probe, *evidence, "threads 1", code="while (i < n) partial[i] = in[i];")
+    assert answer.slug != "none"
+    assert not re.search(r"threads|lanes|blocks", answer.why)
+    assert match(probe, *evidence, code="while (i < n) partial[i] = in[i];").slug == answer.slug
+
+
+def test_one_thread_has_no_warps_of_which_a_sum_lacks_or_repeats_one(probe: Path) -> None:
+    twice = ("verdict WRONG", "check value", "shape first-warp-twice")
+    assert match(probe, *twice).slug == "first-warp-twice"
+    assert match(probe, *twice, "threads 1").slug == "none"
+
+
+def test_a_result_of_nothing_takes_in_no_other_element(probe: Path) -> None:
+    evidence = ("verdict WRONG", "check special", "message the sum in partial[0] is NaN; it should be 0")
+    assert "another one" in match(probe, *evidence).why
+    nothing = match(probe, *evidence, "n 0")
+    assert nothing.slug == "nan-from-nothing"
+    assert "another one" not in nothing.why and "divided" in nothing.why
+
+
+def test_a_declaration_that_hides_another_is_left_out_only_where_it_adds_nothing(probe: Path) -> None:
+    code = "float sum = 0;\nfor (int i = 0; i < n; i++) {\n  float sum = %s;\n}\npartial[0] = sum;"
+    lost = ("verdict WRONG", "check value", "shape nothing")
+    assert "Leave out the declaration" in match(probe, *lost, code=code % "0.0f; sum += in[i]").why
+    assert "+=" in match(probe, *lost, code=code % "in[i]").why
+
+
+def test_a_short_that_overflows_is_not_told_of_products(probe: Path) -> None:
+    before = (
+        "verdict OOB",
+        "finding out of bounds",
+        "bytes 4",
+        "line 1",
+        "object in",
+        "size 262140",
+        "index -3488",
+    )
+    assert "product" not in match(probe, *before, code="for (short i = 0; i < n; i++) sum += in[i];").why
+    assert "product" in match(probe, *before, code="sum += in[thread * n];").why
+
+
+def test_that_nothing_was_added_is_told_beside_what_is_only_possible(probe: Path) -> None:
+    answer = match(
+        probe, "verdict WRONG", "check value", "shape nothing", code='printf("ch01 PASS"); partial[0] = 0.0f;'
+    )
+    assert answer.slug == "forged-page"
+    assert answer.numbers.startswith("The result is 0 at every size")
 
 
 def test_a_source_of_any_size_and_kind_does_no_harm(probe: Path) -> None:

@@ -368,12 +368,12 @@ def reaching_back(values: np.ndarray, length: int, stretches: int) -> np.ndarray
 @pytest.mark.parametrize(
     ("mistake", "why"),
     [
-        (lambda x: x, "Every element of the output is the element of the input at its place."),
+        (lambda x: x, "At n = 300, every element of the output is the element of the input at its place."),
         (lambda x: np.cumsum(x) - x, "lacks the element at its own place: the scan is exclusive."),
-        (lambda x: reaching_back(x, 32, 0), "The sum begins again at 0 after every 32 elements."),
+        (lambda x: reaching_back(x, 32, 0), "At n = 300, the sum begins again at 0 after every 32 elements."),
         (lambda x: reaching_back(x, 32, 1), "reaches back to the 32 elements before its own 32, and no"),
         (lambda x: np.cumsum(x) - np.cumsum(np.append(np.zeros(16), x[:-16])), "holds the last 16 elements only."),
-        (lambda x: np.cumsum(x) + 31 * x[0], "The first sum holds the first element 32 times."),
+        (lambda x: np.cumsum(x) + 31 * x[0], "At n = 300, the first sum holds the first element 32 times."),
         (lambda x: np.cumsum(x) + x[64:128].sum() * (np.arange(300) // 64 == 1), "64 to 127 are too large by the sum"),
         (lambda x: np.cumsum(x) + (np.arange(300) == 299), "Element 299 alone is wrong."),
         (lambda x: np.cumsum(x) + (np.arange(300) > 250), "Elements 251 to 299 are wrong."),

@@ -72,6 +72,9 @@ PERHAPS = {
     "@%q mov.u32 %r2, %r0; setp.lt.u32 %p, %r2, %r0; @%p bra L;",
     "exit_in_a_branch": "L: add.u32 %r3, %r3, 1; and.b32 %r4, %r3, 0xffffff; setp.eq.u32 %q, %r4, 0;\n"
     "@%q exit; setp.lt.u32 %p, %r2, %r0; @%p bra L;",
+    # The limit is reached in an inner loop, whose rounds are not those of the outer one.
+    "long_inner_loop": "L: mov.u32 %r3, 0;\nM: add.u32 %r3, %r3, 1; setp.lt.u32 %q, %r3, 0xffffff; @%q bra M;\n"
+    "add.u32 %r2, %r2, 1; setp.lt.u32 %p, %r2, %r0; @%p bra L;",
     "carry": "L: add.cc.u32 %r3, %r3, 1; addc.u32 %r2, %r2, 0; setp.eq.u32 %p, %r2, 0; @%p bra L;",
     "clock": "L: mov.u32 %r3, %clock; and.b32 %r3, %r3, 0; setp.eq.u32 %p, %r3, 0; @%p bra L;",
     "timer": "L: mov.u64 %a2, %globaltimer; setp.ne.u64 %p, %a2, 0; @%p bra L;",

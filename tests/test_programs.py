@@ -456,3 +456,22 @@ def test_findings_before_an_abort(nvcc: str, root: Path, tmp_path: Path) -> None
     assert done.returncode == 1 and "program.cu:5: BAD_FREE: " in done.stderr
     (suite,) = ElementTree.parse(tmp_path / "o.xml").getroot()
     assert suite.get("failures") == "2" and "134" in suite[0][0].get("message", "")
+
+
+@pytest.mark.parametrize("how", ["check", "wrapper"])
+def test_line_of_a_template(how: str, nvcc: str, root: Path, tmp_path: Path) -> None:
+    """A function template has lines of its source, although the linker keeps its code in its own section."""
+    (tmp_path / "program.cu").write_text(
+        "template <typename T> void allocate(T *&p) {\n  cudaMalloc(&p, 4);\n}\n"
+        "int main() {\n  int *p;\n  allocate(p);\n}\n"
+    )
+    if how == "check":
+        errors = warpbook(root, "check", "program.cu", folder=tmp_path).stderr
+    else:
+        wrapper = [root / "warpbook-nvcc", "program.cu", "-o", "program"]
+        subprocess.run(wrapper, cwd=tmp_path, env=os.environ | {"WARPBOOK_NVCC": nvcc}, check=True)
+        settings = os.environ | {"WARPBOOK_CHECK": "1"}
+        errors = subprocess.run(
+            [tmp_path / "program"], cwd=tmp_path, env=settings, capture_output=True, text=True, check=False
+        ).stderr
+    assert "program.cu:2: LEAK: " in errors and "cudafe1" not in errors, errors

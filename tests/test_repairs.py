@@ -221,6 +221,13 @@ def test_a_sum_that_is_rounded_is_accounted_for_by_single_values(
     assert result["accounting"]["words"].endswith("element 0 alone, all others 0: 1 + 2^-11 comes out as 1")
 
 
+def test_a_number_is_mended_and_not_the_condition_that_chooses_it(
+    nvcc: str, built: Path, tmp_path: Path
+) -> None:
+    _, result = judge_named(built, "wrong/ch09/each_row_begins_at_one", tmp_path)
+    assert [change["words"] for change in result["proof"]["changes"]] == ["0.0f instead of 1.0f in line 30"]
+
+
 @pytest.mark.parametrize(
     ("name", "words", "mistake"),
     [
@@ -234,10 +241,14 @@ def test_a_sum_that_is_rounded_is_accounted_for_by_single_values(
             "a test for each element of a wide access in line 41",
             "group-past-the-end",
         ),
-        ("wrong/ch10/groups_rounded_up", "a test for each element of a wide access", "group-past-the-end"),
+        (
+            "wrong/ch10/groups_rounded_up",
+            "a test before every access, for each element of a wide one, that leaves out what is out of bounds",
+            "group-past-the-end",
+        ),
         (
             "wrong/ch04/early_return",
-            "nothing accessed out of bounds, and all threads going the same way in line 13",
+            "the condition never true in line 13, and nothing accessed out of bounds",
             "early-return",
         ),
         (
@@ -245,6 +256,8 @@ def test_a_sum_that_is_rounded_is_accounted_for_by_single_values(
             "a test that leaves out what is out of bounds before every access",
             "part-of-a-group",
         ),
+        # Not with a term that is added and subtracted.
+        ("wrong/ch07/head_else_tail", "4 * groups instead of head + 4 * groups in line 42", ""),
         ("wrong/ch09/2048_built_in", "columns instead of 2048 in line 55", "size-built-in"),
         # Not with another number in line 16: the last block would then add nearly everything.
         (
@@ -267,14 +280,14 @@ def test_a_sum_that_is_rounded_is_accounted_for_by_single_values(
         # Not before line 35, which is inside an if.
         (
             "wrong/ch11/barrier_in_the_branch",
-            "the __syncthreads() before line 32",
+            "the __syncthreads() of line 30 moved before line 32",
             "barrier-in-a-branch",
         ),
-        ("wrong/ch01/equal_elements", "the condition decided the same way every time in line 14", ""),
+        ("wrong/ch01/equal_elements", "the condition never true in line 14", ""),
         ("wrong/ch08/a_store_beside_atomics", "the condition never true in line 61", "blocks-share-a-place"),
         (
             "wrong/ch09/single_lanes_return",
-            "nothing accessed out of bounds, and all threads going the same way in line 68",
+            "no thread leaving in line 68, and nothing accessed out of bounds",
             "early-return",
         ),
     ],
@@ -289,6 +302,29 @@ def test_a_change_inside_the_emulator_proves_the_mistake_that_it_mends(
     else:  # no entry explains the change: nothing is suspected beside it
         assert result["diagnosis"] is None
     assert f"shown with {words}, all" in page
+
+
+def test_a_wait_that_no_longer_waits_is_no_repair(nvcc: str, built: Path, tmp_path: Path) -> None:
+    _, result = judge_named(built, "wrong/ch02/spins_for_its_neighbour", tmp_path)
+    assert result["diagnosis"]["mistake"] == "spin-wait"
+    assert result["proof"] is None
+
+
+@pytest.mark.parametrize(
+    ("name", "words", "mistake"),
+    [
+        # max for min in line 17 turns its limit off, and passes too.
+        ("wrong/ch02/strides_to_the_end_of_its_chunk", "i < n instead of i < end in line 19", "chunk-and-stride-mixed"),
+        # A test in line 18 leaves out what is behind the constant, which only large cases have.
+        ("wrong/ch02/size_of_the_example", "i < n instead of i < size in line 17", "size-built-in"),
+    ],
+)  # fmt: skip
+def test_a_change_that_passes_for_another_reason_is_not_shown(
+    nvcc: str, built: Path, tmp_path: Path, name: str, words: str, mistake: str
+) -> None:
+    _, result = judge_named(built, name, tmp_path)
+    assert [change["words"] for change in result["proof"]["changes"]] == [words]
+    assert result["diagnosis"]["mistake"] == mistake
 
 
 @pytest.mark.parametrize(

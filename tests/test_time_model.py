@@ -490,7 +490,7 @@ def test_a_kernel_that_is_slow_at_the_modelled_size_alone_is_slow(
     bandwidth = result["bandwidth"]
     assert bandwidth["ratio"] < most
     assert re.search(
-        r"at this size its blocks take \d+(\.\d)? times as long as at smaller ones", bandwidth["message"]
+        r"at this size its blocks take \d+(\.\d)? times as long as smaller ones suggest", bandwidth["message"]
     )
     assert result["points"]["earned"] < 10
     assert result["what_if"] is None

@@ -26,7 +26,7 @@ const Chapter chapter = {
                 .limit = 4,
                 .slack_moved = 0.05, // a warp whose lanes end in different rounds is split
                 .needs = {{"floats per thread", "n / threads", 1.5},
-                          {"floats per load request", "n / global_ld_requests", 24}},
+                          {"different floats per load request", "n / global_ld_requests", 24}},
                 .points = 4,
                 .why =
                     "A sector is 32 bytes, whether a request uses all of them or only four: the 128 bytes of "
@@ -37,7 +37,7 @@ const Chapter chapter = {
                 .measure = "global_st_sectors / global_st_requests",
                 .bound = AT_MOST,
                 .limit = 4,
-                .needs = {{"floats per store request", "threads / global_st_requests", 24}},
+                .needs = {{"different floats per store request", "threads / global_st_requests", 24}},
                 .points = 1,
                 .why = "Stores move in sectors too: partials at scattered addresses cost one sector for each "
                        "lane.",

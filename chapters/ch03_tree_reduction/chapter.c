@@ -51,7 +51,7 @@ const Chapter chapter = {
                 .slack = 11,
                 .points = 1,
                 .why = "Sectors for the tree, without the n / 8 of the input: neighbouring threads read "
-                       "neighbouring slots, and scattered threads fetch one sector each.",
+                       "neighbouring slots, and slots that lie apart are in more sectors.",
             },
             BANDWIDTH_GOAL(.points = 1, .why = "The reference takes little more time than reading the input "
                                                "needs; this kernel takes longer."),

@@ -26,7 +26,7 @@ const Chapter chapter = {
                 .bound = AT_MOST,
                 .limit = 4,
                 .slack_moved = 0.05, // a warp whose lanes end in different rounds is split
-                .needs = {{"floats per load request", "n / global_ld_requests", 24}},
+                .needs = {{"different floats per load request", "n / global_ld_requests", 24}},
                 .points = 1,
                 .why = "Each load of a warp fetches more 32-byte sectors than its 32 floats fill.",
             },
@@ -43,7 +43,7 @@ const Chapter chapter = {
                 .measure = "shuffles / warps",
                 .bound = EXACTLY,
                 .limit = 5,
-                .needs = {{"floats per load request", "n / global_ld_requests",
+                .needs = {{"different floats per load request", "n / global_ld_requests",
                            24}}, // else each lane adds all itself
                 .points = 2,
                 .why = "Halving 32 five times gives 1, and every step is one shuffle.",

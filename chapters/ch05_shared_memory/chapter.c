@@ -49,7 +49,7 @@ const Chapter chapter = {
                 .bound = AT_MOST,
                 .limit = 4,
                 .slack_moved = 0.05, // a warp whose lanes end in different rounds is split
-                .needs = {{"floats per load request", "n / global_ld_requests", 24}},
+                .needs = {{"different floats per load request", "n / global_ld_requests", 24}},
                 .points = 1,
                 .why = "Each load of a warp fetches more 32-byte sectors than its 32 floats fill.",
             },
@@ -78,7 +78,8 @@ const Chapter chapter = {
                 .bound = AT_MOST,
                 .limit = 2,
                 // One warp of the block may keep its sum.
-                .needs = {{"shared stores for each warp but one", "shared_st / (warps - blocks)", 0.9},
+                .needs = {{"warps per block", "warps / blocks", 2},
+                          {"shared stores for each warp but one", "shared_st / (warps - blocks)", 0.9},
                           {"shared loads per block", "shared_ld / blocks", 1}},
                 .points = 1,
                 .why = "Only one float per warp must pass through shared memory, not one per thread.",
@@ -90,7 +91,8 @@ const Chapter chapter = {
                 .bound = EXACTLY,
                 .limit = 0,
                 // One warp of the block may keep its sum.
-                .needs = {{"shared stores for each warp but one", "shared_st / (warps - blocks)", 0.9},
+                .needs = {{"warps per block", "warps / blocks", 2},
+                          {"shared stores for each warp but one", "shared_st / (warps - blocks)", 0.9},
                           {"shared loads per block", "shared_ld / blocks", 1}},
                 .points = 1,
                 .task = "sum_shared_double",

@@ -51,14 +51,14 @@ const Chapter chapter = {
                 .why = "Additions to one address are done one after the other for the whole GPU.",
             },
             {
-                .words = "bytes per load request",
+                .words = "input bytes per request",
                 .measure = "n / input_ld_requests",
                 .bound = AT_LEAST,
                 .limit = 512,
                 .slack = 2, // the last group
                 .points = 1,
                 .task = "copies",
-                .why = "32 lanes can load 16 bytes each with one instruction.",
+                .why = "32 lanes can load 16 bytes each with one request, and each byte once.",
             },
             {
                 .words = "shared wavefronts per 32 bytes",

@@ -117,7 +117,7 @@ const Chapter chapter =
                     .limit = 12.2,
                     .points = 1,
                     .task = "three launches",
-                    .why = "Reading twice and writing once are 12 bytes.",
+                    .why = "Reading twice and writing once are 12 bytes, if no sector is requested again.",
                 },
                 {
                     .words = "bytes moved per element",
@@ -129,17 +129,17 @@ const Chapter chapter =
                                "8 * blocks / (global_ld_sectors - input_ld_sectors)", 0.6}},
                     .points = 1,
                     .task = "one launch",
-                    .why =
-                        "Reading once and writing once are 8 bytes; the nearest prefix ends the look-back.",
+                    .why = "Reading once and writing once are 8 bytes, if no sector is requested again; the "
+                           "nearest prefix ends the look-back.",
                 },
                 {
-                    .words = "bytes per load request",
+                    .words = "input bytes per request",
                     .measure = "4 * n / input_ld_requests",
                     .bound = AT_LEAST,
                     .limit = 500, // what is short of 512 is the end
                     .points = 1,
                     .task = "one launch",
-                    .why = "32 lanes can load 16 bytes each with one instruction.",
+                    .why = "32 lanes can load 16 bytes each with one request, and each byte once.",
                 },
                 BANDWIDTH_GOAL(.points = 1, .task = "three launches",
                                .why = "Memory can deliver more in this time."),
@@ -166,8 +166,8 @@ const Chapter chapter =
                  "at once."},
                 {"SYNC", NULL, "All threads of a block must reach each barrier, with or without an element."},
                 {"WRONG", NULL,
-                 "The first wrong element shows where something is missing: at 32 from the lanes of a warp, "
-                 "at the "
-                 "end of a block from its warps, at the end of a tile from its tiles."},
+                 "The first wrong element shows where to look: if it is the first behind a warp's 32 "
+                 "elements, "
+                 "behind a block's or behind a tile's, at what is added from those before it."},
             },
 };

@@ -386,13 +386,13 @@ const Chapter chapter = {
                 .why = "Reading once and writing once are 8 bytes.",
             },
             {
-                .words = "bytes per load request",
+                .words = "input bytes per request",
                 .measure = "4 * n / input_ld_requests",
                 .bound = AT_LEAST,
                 .limit = 500,
                 .points = 1,
                 .task = "registers",
-                .why = "32 lanes can load 16 bytes each with one instruction.",
+                .why = "32 lanes can load 16 bytes each with one request, and each byte once.",
             },
             {
                 .words = "bytes moved per element",
@@ -414,8 +414,8 @@ const Chapter chapter = {
             },
             BANDWIDTH_GOAL(.points = 1, .task = "registers", .why = "Memory can deliver more in this time."),
             BANDWIDTH_GOAL(.points = 1, .task = "bfloat16, short rows",
-                           .why = "A warp that has one row of 128 elements leaves most of its registers and "
-                                  "its loads unused."),
+                           .why = "Memory can deliver more in this time. For 128 elements, 8 lanes with "
+                                  "16 bytes an access are enough, so a warp can have four rows at a time."),
             BANDWIDTH_GOAL(.points = 1, .task = "layer norm, bfloat16",
                            .why = "gamma and beta are twice as many bytes as a row of bfloat16, read and "
                                   "written. One load of them can be for several rows. A row is loaded 16 "

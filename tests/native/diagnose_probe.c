@@ -93,7 +93,7 @@ static int match(void) {
     int report_count = 1;
     Finding *finding = &report.finding;
     Text source = {0};
-    char line[1024];
+    char line[1024], repaired[32];
     bool has_case = true;
     of = chapter;
     long long per_block = 0; // elements; 0: every case has one block
@@ -128,6 +128,10 @@ static int match(void) {
         if (strcmp(line, "size") == 0) finding->object_bytes = (uint64_t)atoll(value);
         if (strcmp(line, "store") == 0) finding->is_store = true;
         if (strcmp(line, "endless") == 0) finding->is_endless = true;
+        if (strcmp(line, "repair") == 0) {
+            snprintf(repaired, sizeof repaired, "%s", value);
+            judgement.repair.changes[judgement.repair.change_count++].name = repaired;
+        }
         if (strcmp(line, "other_block") == 0) finding->other_block[0] = (unsigned)atoi(value);
         if (strcmp(line, "n") == 0) report.settings.size.n = atoll(value);
         if (strcmp(line, "difference") == 0) report.check.difference = atof(value);
@@ -137,6 +141,7 @@ static int match(void) {
             reports[report_count++].settings.size.n = atoll(value);
         }
         if (strcmp(line, "no_case") == 0) has_case = false;
+        if (strcmp(line, "threads") == 0) report.shape.launches[0].threads = atoll(value);
         if (strcmp(line, "workspace") == 0) of.tasks[0].buffers[1].role = ZEROED;
         if (strcmp(line, "per_block") == 0) per_block = atoll(value);
         if (strcmp(line, "code") == 0) {

@@ -85,6 +85,24 @@ static void place_at_variable(Audit *audit, const char *name) {
     audit->report->line = best;
 }
 
+// The line of kernel.cu in which the text of an asm() opens a kernel of this name; 0: none does.
+static int line_of_asm(const Audit *audit, const char *name) {
+    static const char opens[] = ".entry";
+    int number = 1;
+    for (const char *text = audit->rules->source_text; text && *text; number++) {
+        const size_t length = strcspn(text, "\n");
+        const char *found = strstr(text, opens);
+        if (found && found < text + length) {
+            found += sizeof opens - 1 + strspn(found + sizeof opens - 1, " \t");
+            const size_t rest = (size_t)(text + length - found), named = strlen(name);
+            if (rest > named && memcmp(found, name, named) == 0 && !is_word_character(found[named]))
+                return number;
+        }
+        text += length + (text[length] == '\n');
+    }
+    return 0;
+}
+
 // ---- Names ----------------------------------------------------------------------------------------------
 
 // Levenshtein's distance: insertions, deletions and replacements from one name to the other.
@@ -299,22 +317,30 @@ static bool check_launch(Audit *audit, int index) {
                   kernel->name, audit->source, kernel->name);
 }
 
+static bool refuse_kernel(Audit *audit, const PtxFunction *function, const char *written) {
+    const int asm_line = line_of_asm(audit, written);
+    place_at_function(audit, function);
+    if (asm_line > 0) {
+        snprintf(audit->report->file, sizeof audit->report->file, "%s", audit->source);
+        audit->report->line = asm_line;
+        return refuse(audit, "%s defines another kernel, %s, by asm: remove the asm", audit->source, written);
+    }
+    if (is_launch(written))
+        return refuse(audit, "LAUNCH(%s) belongs to no kernel of this chapter: remove it", written + 7);
+    return refuse(
+        audit,
+        "%s defines another kernel, %s, which is never launched: remove it, or make it a __device__ "
+        "function",
+        audit->source, written);
+}
+
 static bool check_functions(Audit *audit) {
     for (int i = 0; i < audit->module->function_count; i++) {
         const PtxFunction *function = audit->module->functions[i];
         char written[256];
         symbol_source_name(function->name, written, sizeof written);
-        if (function->is_entry && !is_expected(audit, function)) {
-            place_at_function(audit, function);
-            if (is_launch(written)) {
-                return refuse(audit, "LAUNCH(%s) belongs to no kernel of this chapter: remove it",
-                              written + 7);
-            }
-            return refuse(audit,
-                          "%s defines another kernel, %s, which is never launched: remove it, or make it a "
-                          "__device__ function",
-                          audit->source, written);
-        }
+        if (function->is_entry && !is_expected(audit, function))
+            return refuse_kernel(audit, function, written);
         if (function->has_body || strcmp(function->name, "vprintf") == 0 ||
             strcmp(function->name, "__assertfail") == 0) {
             continue;
@@ -383,24 +409,33 @@ static const PtxInstruction *find_store(const PtxFunction *function, const PtxVa
     return NULL;
 }
 
-static bool check_stores(Audit *audit, const PtxVariable *variable, const char *written) {
+typedef enum { NOT_STORED, STORED, NOT_KNOWN } Stored;
+
+// Whether any function may write it. Not known: out of memory.
+static Stored is_stored(const Audit *audit, const PtxVariable *variable) {
     for (int i = 0; i < audit->module->function_count; i++) {
         const PtxFunction *function = audit->module->functions[i];
         bool *tainted = calloc((size_t)function->register_count + 1, sizeof *tainted);
-        if (!tainted) return refuse(audit, "out of memory while the PTX was examined");
-        bool is_stored = find_store(function, variable, tainted) != NULL;
+        if (!tainted) return NOT_KNOWN;
+        const bool is_found = find_store(function, variable, tainted) != NULL;
         free(tainted);
-        if (!is_stored) continue;
-        place_at_variable(audit, written);
-        return refuse(audit,
-                      "a kernel writes the variable %s, which would keep its value from one launch to the "
-                      "next: use the kernel's buffers",
-                      written);
+        if (is_found) return STORED;
     }
-    return true;
+    return NOT_STORED;
 }
 
-enum { MAX_UNUSED_BYTES = 4096 };
+static bool check_stores(Audit *audit, const PtxVariable *variable, const char *written) {
+    const Stored stored = is_stored(audit, variable);
+    if (stored == NOT_STORED) return true;
+    if (stored == NOT_KNOWN) return refuse(audit, "out of memory while the PTX was examined");
+    place_at_variable(audit, written);
+    return refuse(audit,
+                  "a kernel writes the variable %s, which would keep its value from one launch to the "
+                  "next: use the kernel's buffers",
+                  written);
+}
+
+enum { MAX_UNUSED_BYTES = 4096, CONSTANT_BYTES = 65536 };
 
 static bool mentions(const PtxOperand *operand, const PtxVariable *variable) {
     if (operand->variable == variable) return true;
@@ -452,12 +487,14 @@ static bool check_variable(Audit *audit, const PtxVariable *variable) {
     if (variable->space != PTX_SPACE_GLOBAL) return true;
     if (variable->bytes <= MAX_UNUSED_BYTES && !is_used(audit->module, variable)) return true;
     if (!variable->data && variable->relocation_count == 0) {
+        const bool may_be_constant =
+            variable->bytes <= CONSTANT_BYTES && is_stored(audit, variable) == NOT_STORED;
         place_at_variable(audit, written);
         return refuse(audit,
                       "%s is a variable of %llu bytes in global memory, which would keep its value from one "
-                      "launch to the "
-                      "next: use the kernel's buffers, or __constant__ for a table",
-                      written, (unsigned long long)variable->bytes);
+                      "launch to the next: use the kernel's buffers%s",
+                      written, (unsigned long long)variable->bytes,
+                      may_be_constant ? ", or __constant__ for a table" : "");
     }
     return check_stores(audit, variable, written);
 }

@@ -94,10 +94,8 @@ static bool explain_stop(Build *build, const ProcessResult *run, const char *too
     if (run->timed_out) {
         return !compile_end(
             build, COMPILE_BUILD_TIMEOUT,
-            "%s did not finish within %.3g s of processor time, or %.3g s by the clock, on %s. "
-            "Endless templates, or a loop that is unrolled too far, can cause this: try "
-            "#pragma unroll 1",
-            tool, build->limit, COMPILE_PATIENCE * build->limit, shown);
+            "%s did not finish within %.3g s of processor time, or %.3g s by the clock, on %s", tool,
+            build->limit, COMPILE_PATIENCE * build->limit, shown);
     }
     if (disk_is_full(build)) {
         return !compile_end(build, COMPILE_INFRA, "the disk is full: %s could not write to %s", tool,

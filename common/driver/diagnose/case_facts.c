@@ -85,11 +85,24 @@ static Facts facts_of_all(const Cases *cases) {
     return facts;
 }
 
+// Whether the sums of other numbers are right.
+static Facts facts_of_subnormals(const Cases *cases) {
+    bool has_others = false;
+    for (int i = 0; i < cases->judgement->case_count; i++) {
+        const CaseReport *report = &cases->judgement->cases[i];
+        if (!is_of_task(cases, report)) continue;
+        const bool is_subnormal = report->settings.family == FAMILY_SUBNORMALS;
+        if (report->verdict != VERDICT_PASS && !is_subnormal) return 0;
+        has_others |= report->verdict == VERDICT_PASS && !is_subnormal;
+    }
+    return has_others ? FACT_ONLY_SUBNORMALS_WRONG : 0;
+}
+
 // Whether counters of few bits explain every wrong histogram, and at least one of a count that is not a
 // multiple of what is lost: whole blocks of equal elements are lost by other mistakes, too.
 static Facts facts_of_counters(const Cases *cases) {
     int bits = 0, failed = 0;
-    bool is_telling = false;
+    bool is_telling = false, carry = false;
     for (int i = 0; i < cases->judgement->case_count; i++) {
         const CaseReport *report = &cases->judgement->cases[i];
         const CheckReport *check = &report->check;
@@ -97,9 +110,11 @@ static Facts facts_of_counters(const Cases *cases) {
         if (check->counter_bits == 0 || (bits > 0 && check->counter_bits != bits)) return 0;
         bits = check->counter_bits;
         failed++;
+        carry |= check->counters_carry;
         is_telling |= fmod(check->expected, 1 << bits) != 0 && 2 * check->wrong < check->elements;
     }
-    return failed > 1 && is_telling ? FACT_NARROW_COUNTERS : 0;
+    if (failed < 2 || !is_telling) return 0;
+    return FACT_NARROW_COUNTERS | (carry ? FACT_COUNTERS_CARRY : 0);
 }
 
 // Whether the own element explains every wrong sum, and not only by NaN, which 0 times an infinity is, too.
@@ -161,6 +176,16 @@ static bool blocks_ended(const Cases *cases) {
         if (report->verdict == VERDICT_PASS && report->shape.launches[0].blocks > 1) has_ended = true;
     }
     return has_ended;
+}
+
+// Whether every launch is one thread, so that nothing can be said of threads that share the work.
+static bool has_one_thread(const Cases *cases) {
+    for (int i = 0; i < cases->judgement->case_count; i++) {
+        const CaseShape *shape = &cases->judgement->cases[i].shape;
+        for (int l = 0; l < shape->launch_count && is_of_task(cases, &cases->judgement->cases[i]); l++)
+            if (shape->launches[l].threads != 1) return false;
+    }
+    return cases->first->shape.launch_count > 0;
 }
 
 #define LARGER FACT(126) // a matrix of whole numbers with more than 32 rows or columns: no such fact either
@@ -309,18 +334,31 @@ static bool only_in_head_is_wrong(const Cases *cases) {
     return true;
 }
 
+// Whether no mistake was seen in a case with more elements.
+static bool is_larger_right(const Cases *cases) {
+    for (int i = 0; i < cases->judgement->case_count; i++) {
+        const CaseReport *report = &cases->judgement->cases[i];
+        if (is_of_task(cases, report) && report->verdict == VERDICT_PASS && !report->is_inconclusive &&
+            report->settings.size.n > cases->first->settings.size.n)
+            return true;
+    }
+    return false;
+}
+
 Facts facts_of_cases(const Chapter *of, const Judgement *judgement) {
     const CaseReport *first = &judgement->cases[judgement->first];
     const Cases cases = {.judgement = judgement, .first = first, .task = &of->tasks[first->settings.task]};
     Facts facts = facts_of_all(&cases) | facts_of_sizes(&cases) | facts_of_offsets(&cases) |
-                  facts_of_counters(&cases) | facts_of_own(&cases) |
+                  facts_of_counters(&cases) | facts_of_own(&cases) | facts_of_subnormals(&cases) |
                   facts_of_unwritten(judgement, first->settings.task);
     const bool is_at_start = first->has_finding && first->finding.object[0] && first->finding.index == 0;
     if (is_at_start && only_base_is_misaligned(&cases)) facts |= FACT_AT_START;
     if (is_rounded_down(&cases)) facts |= FACT_ROUNDED_DOWN;
     if (all_are_just_past(&cases)) facts |= FACT_ALL_JUST_PAST;
     if (head_is_past(&cases)) facts |= FACT_HEAD_IS_PAST;
+    if (is_larger_right(&cases)) facts |= FACT_LARGER_RIGHT;
     if (only_in_head_is_wrong(&cases)) facts |= FACT_ONLY_IN_HEAD_WRONG;
     if (blocks_ended(&cases)) facts |= FACT_BLOCKS_ENDED;
+    if (has_one_thread(&cases)) facts |= FACT_ONE_THREAD;
     return facts;
 }

@@ -200,6 +200,7 @@ static Facts facts_of_places(const Evidence *evidence) {
     return (around.in_loop ? FACT_IN_LOOP : 0) | (around.loop_has_barrier ? FACT_BARRIER_IN_LOOP : 0) |
            (around.barrier_between ? FACT_BARRIER_BETWEEN : 0) |
            (around.has_warp_barrier ? FACT_WARP_BARRIER : 0) | (around.has_fence ? FACT_FENCE : 0) |
+           (around.waits_between ? FACT_WAITS_BETWEEN : 0) |
            (around.way_back_is_open ? FACT_WAY_BACK_OPEN : 0);
 }
 
@@ -215,7 +216,10 @@ static Facts facts_of_task(const Task *task) {
     if (task->expect == EXPECT_ROWS) facts |= FACT_ROWS;
     if (task->expect == EXPECT_PRODUCT) facts |= FACT_PRODUCT;
     if (out >= 0 && task->buffers[out].type == F64) facts |= FACT_DOUBLES;
-    if (out >= 0 && task->buffers[out].count.kind == QUANTITY_N) facts |= FACT_MAPS;
+    const QuantityKind results = out >= 0 ? task->buffers[out].count.kind : QUANTITY_N;
+    if (out >= 0 && results == QUANTITY_N) facts |= FACT_MAPS;
+    if (results == QUANTITY_PER_THREAD || results == QUANTITY_PER_WARP || results == QUANTITY_PER_BLOCK)
+        facts |= FACT_OWN_PLACES;
     if (task_has_workspace(task)) facts |= FACT_WORKSPACE;
     for (int b = 0; b < task_buffer_count(task); b++) {
         const BufferRole role = task->buffers[b].role;
@@ -241,6 +245,18 @@ static bool misses_counted(const Judgement *judgement, int task) {
     return false;
 }
 
+// Whether goals that are counted are missed only with a base between two multiples of 16.
+static bool misses_only_moved(const Judgement *judgement) {
+    bool is_missed = false;
+    for (int g = 0; g < judgement->goal_count; g++) {
+        const GoalResult *result = &judgement->goals[g];
+        if (result->state != GOAL_MISSED) continue;
+        if (!result->misalignment) return false;
+        is_missed = true;
+    }
+    return is_missed;
+}
+
 // Whether a goal of bandwidth is missed by what a few blocks do at the modelled size alone. What is counted
 // at smaller sizes explains it first.
 static bool takes_longer_there(const Judgement *judgement) {
@@ -252,6 +268,14 @@ static bool takes_longer_there(const Judgement *judgement) {
 static bool local_memory_costs(const WhatIfAnswer *answer) {
     return answer->change_count > 0 && !answer->reaches && answer->factor >= 1.25 &&
            strcmp(answer->changes[0].name, "no-local-memory") == 0;
+}
+
+static bool misses_waves_elsewhere(const Judgement *judgement) {
+    for (int g = 0; g < judgement->goal_count; g++)
+        if (judgement->goals[g].state == GOAL_MISSED && judgement->goals[g].device[0] &&
+            strcmp(judgement->goals[g].goal->measure, "waves") == 0)
+            return true;
+    return false;
 }
 
 static bool has_nothing_to_add(const Evidence *evidence) {
@@ -289,6 +313,8 @@ static void gather(Evidence *evidence, const char *source) {
     }
     evidence->facts |= facts_of_task(&evidence->of->tasks[evidence->task]);
     if (takes_longer_there(judgement)) evidence->facts |= FACT_LONGER;
+    if (misses_waves_elsewhere(judgement)) evidence->facts |= FACT_WAVES_ELSEWHERE;
+    if (misses_only_moved(judgement)) evidence->facts |= FACT_ONLY_MOVED;
     if (local_memory_costs(&judgement->what_if)) evidence->facts |= FACT_LOCAL_MEMORY_COSTS;
     evidence->facts |= facts_of_banks(evidence->of, judgement) | facts_of_idle_threads(judgement);
     if (evidence->of->is_program) evidence->facts |= FACT_PROGRAM;
@@ -321,9 +347,17 @@ static bool is_one_of(const char *name, const char *names) {
     return false;
 }
 
+// What a shape says of warps, blocks or several threads says nothing of a single one.
+static bool is_of_one_thread(const ErrorShape *shape) {
+    return !strstr(shape->words, "warp") && !strstr(shape->words, "block") &&
+           !strstr(shape->words, "threads");
+}
+
 static int fitting_shape(const Evidence *evidence, const char *names) {
     for (int s = 0; s < error_shape_count(); s++)
-        if (has_shape(&evidence->shapes, s) && is_one_of(error_shape(s)->name, names)) return s;
+        if (has_shape(&evidence->shapes, s) && is_one_of(error_shape(s)->name, names) &&
+            (!(evidence->facts & FACT_ONE_THREAD) || is_of_one_thread(error_shape(s))))
+            return s;
     return -1;
 }
 
@@ -399,14 +433,15 @@ static bool is_of_program(const Mistake *mistake, const Evidence *evidence) {
 }
 
 // A rule about every stretch of a scan, found in a case that may have no more than two, is contradicted by
-// one with several of which most elements are right.
+// one with several of which most elements are right. Under another schedule, blocks may find other values.
 static bool is_true_of_longer_scans(const Evidence *evidence) {
     if (!(evidence->facts & FACT_SCAN) || evidence->check->index <= 0) return true;
     for (int i = 0; i < evidence->judgement->case_count; i++) {
         const CaseReport *report = &evidence->judgement->cases[i];
         if (!report->was_run || report->settings.task != evidence->task || report->verdict != VERDICT_WRONG ||
             !report->has_check || report->check.outcome != CHECK_VALUE || report->settings.is_large ||
-            report->settings.family != FAMILY_INTEGERS)
+            report->settings.family != FAMILY_INTEGERS ||
+            report->settings.schedule != evidence->first->settings.schedule)
             continue;
         const long long n = report->settings.size.n;
         if (n >= 4 * (long long)evidence->check->index && 2 * (long long)report->check.wrong < n)
@@ -427,6 +462,7 @@ static bool is_said(const Evidence *evidence, const char *expression) {
 static bool is_accounted(const Mistake *mistake, const Accounting *accounting) {
     if (mistake->accounts & accounting->rules) return true;
     for (int d = 0; d < accounting->deviation_count; d++) {
+        if (accounting->is_one_shown && d != accounting->shown) continue;
         const char *slug = accounting->deviations[d]->mistake;
         if (slug && strcmp(mistake->slug, slug) == 0) return true;
     }
@@ -438,6 +474,13 @@ static bool is_repaired(const Mistake *mistake, const Repair *repair) {
     for (int c = 0; c < repair->change_count; c++)
         if (!mistake->repairs || !is_one_of(repair->changes[c].name, mistake->repairs)) return false;
     return repair->change_count > 0;
+}
+
+// Whether one of the changes shows another cause.
+static bool is_refuted(const Mistake *mistake, const Repair *repair) {
+    for (int c = 0; mistake->no_repairs && c < repair->change_count; c++)
+        if (is_one_of(repair->changes[c].name, mistake->no_repairs)) return true;
+    return false;
 }
 
 // Whether the finding has the lines that the words are about.
@@ -465,6 +508,7 @@ static bool matches(const Mistake *mistake, const Evidence *evidence) {
     const bool is_proved = is_accounted(mistake, &evidence->judgement->accounting);
     if (mistake->is_account && !is_proved) return false;
     if (mistake->is_repair && !is_repaired(mistake, &evidence->judgement->repair)) return false;
+    if (is_refuted(mistake, &evidence->judgement->repair)) return false;
     const Facts of_values =
         is_proved ? FACT_INTEGERS_RIGHT | FACT_FINITE_RIGHT | FACT_CLOSE | FACT_OFF_BY_A_CONSTANT : (Facts)0;
     if (~evidence->facts & mistake->facts & ~of_values) return false;
@@ -535,8 +579,11 @@ static void choose_lesson(const Chapter *of, const char *lessons, Diagnosis *dia
 }
 
 // The shape holds for every size, but the case that is shown holds for one.
-static void tell_shape(const Evidence *evidence, Judgement *judgement, const Mistake *mistake) {
-    const int shape = mistake && mistake->shape ? fitting_shape(evidence, mistake->shape) : -1;
+static void tell_shape(const Evidence *evidence, Judgement *judgement, const Mistake *mistake,
+                       const char *proof) {
+    // What every sum shows is true, also beside a cause that is only possible.
+    const char *shapes = !mistake ? NULL : mistake->shape ? mistake->shape : proof ? NULL : "nothing";
+    const int shape = shapes ? fitting_shape(evidence, shapes) : -1;
     if (judgement->first < 0) return;
     CheckReport *check = &judgement->cases[judgement->first].check;
     // One sum may be off by the same as if other elements were wrong: the account of all knows better. What
@@ -658,7 +705,7 @@ void diagnose(const Chapter *of, const char *source, Judgement *judgement, Diagn
     if (!diagnosis->mistake && judgement->repair.change_count > 0 && !says_why(&judgement->repair))
         diagnosis->mistake = shown;
     explain(&evidence, diagnosis);
-    tell_shape(&evidence, judgement, diagnosis->mistake);
+    tell_shape(&evidence, judgement, diagnosis->mistake, diagnosis->proof);
     evidence_free(&evidence);
 }
 

@@ -51,12 +51,16 @@ __extension__ typedef unsigned __int128 Facts;
 #define FACT_WAY_BACK_OPEN FACT(56)   // and none in the rest of the innermost loop around both
 #define FACT_WARP_BARRIER FACT(83)    // there is a __syncwarp() between them, or in that loop
 #define FACT_FENCE FACT(84)           // or a __threadfence() or one of its kin
+#define FACT_WAITS_BETWEEN FACT(113)  // there is a loop between them that does nothing but wait for a flag
 // Of the case that is shown
 #define FACT_N_IS_0 FACT(12)
+#define FACT_ONE_THREAD FACT(121)     // it launches a single thread, as every case of its task does
 #define FACT_NOTHING_TO_ADD FACT(120) // no result has an element, or a product
 #define FACT_OFFSET_BASE FACT(13)     // buffers that begin 4, 8 or 12 bytes past a multiple of 16
 #define FACT_BEYOND_FLOATS FACT(78)   // more elements than 2^24: a float from there on has no odd numbers
 #define FACT_LARGE FACT(57)           // a few blocks of a large size; every other case is right
+#define FACT_LARGER_RIGHT FACT(123)   // a case of the task with more elements shows no mistake
+#define FACT_ONLY_MOVED FACT(124)     // goals are missed only with a base between two multiples of 16
 #define FACT_LONGER                                                                                          \
     FACT(79) // in a missed bandwidth, blocks of the modelled size take longer than smaller ones
 // Of all cases together
@@ -79,6 +83,7 @@ __extension__ typedef unsigned __int128 Facts;
 #define FACT_ENDS_ELSEWHERE FACT(45)    // a case with elements finished
 #define FACT_BLOCKS_ENDED FACT(48)      // and one with several blocks, and only the plain schedule failed
 #define FACT_OFF_BY_A_CONSTANT FACT(49) // every sum is off by a constant for each thread, block or sum
+#define FACT_ONLY_SUBNORMALS_WRONG FACT(114) // only sums of subnormal numbers are
 // Of a table's wrong elements
 #define FACT_LARGER FACT(26)     // all are larger than they should be
 #define FACT_WHERE_ZERO FACT(27) // all should be 0
@@ -100,6 +105,7 @@ __extension__ typedef unsigned __int128 Facts;
 #define FACT_ROWS FACT(66)
 #define FACT_PRODUCT FACT(70)
 #define FACT_DOUBLES FACT(37)      // its results are doubles
+#define FACT_OWN_PLACES FACT(122)  // each thread, each warp or each block has its own results
 #define FACT_MAPS FACT(44)         // it has as many results as elements
 #define FACT_WORKSPACE FACT(43)    // it has a workspace that is 0 before the launch
 #define FACT_HAS_SCRATCH FACT(104) // and buffers besides its inputs and outputs
@@ -115,13 +121,15 @@ __extension__ typedef unsigned __int128 Facts;
 #define FACT_HEAD_IS_PAST                                                                                    \
     FACT(82) // every misaligned access is as far from a multiple as if the head were what lies past one
 #define FACT_NARROW_COUNTERS FACT(90)    // counters of 8 or of 16 bits overflow, and nothing else is wrong
+#define FACT_COUNTERS_CARRY FACT(93)     // and each that overflows adds 1 to the next one in its word
 #define FACT_ROW_FOR_EACH_BLOCK FACT(91) // the first rows are written, as many as the grid has blocks
 // Exclusive sums are wrong only where their own element is NaN, infinite or so large that it takes digits of
 // them
 #define FACT_OWN_CANCELS FACT(92)
 // Of what is counted for bytes that differ: the counters of a warp's lanes are in one bank
 #define FACT_ONE_BANK FACT(110)
-#define FACT_IDLE_THREADS FACT(111) // in a missed bandwidth: at least two threads for each element
+#define FACT_IDLE_THREADS FACT(111)    // in a missed bandwidth: at least two threads for each element
+#define FACT_WAVES_ELSEWHERE FACT(115) // one wave of blocks on this device, and not on another one
 // Of what the model was asked: local memory costs the most of all that was changed, though not all that is
 // missed
 #define FACT_LOCAL_MEMORY_COSTS FACT(112)
@@ -170,11 +178,12 @@ typedef struct {
     const char
         *repairs;   // change_name()s that prove it: "barrier|moved-barrier"; without one it is possible only
     bool is_repair; // and without one it is not named at all
-    const char *what_if; // changes in the model that undo it, "block|registers": it is proved if the model
-                         // reaches the goal with them. A clue where `missed` is bandwidth_ratio, which can
-                         // be missed for any reason
-    unsigned accounts;   // AccountRules: one of them proves it
-    bool is_account;     // nothing but the account shows it: one of these rules, or a Deviation with its slug
+    const char *no_repairs; // that show another cause
+    const char *what_if;    // changes in the model that undo it, "block|registers": it is proved if the model
+                            // reaches the goal with them. A clue where `missed` is bandwidth_ratio, which can
+                            // be missed for any reason
+    unsigned accounts;      // AccountRules: one of them proves it
+    bool is_account; // nothing but the account shows it: one of these rules, or a Deviation with its slug
     const char *shown_by; // in the same message as `says`: proves it if the entry matches
     bool is_shown; // every sentence follows from the finding, the check or the counts that are asked for: it
                    // is proved if it matches, and the text only keeps it away from other kernels

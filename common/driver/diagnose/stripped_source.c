@@ -109,6 +109,29 @@ static bool has_barrier(const char *from, const char *to) {
     return false;
 }
 
+// Whether a do loop ends with the `while` at `at`.
+static bool ends_do(const char *text, const char *at) {
+    int depth = 0;
+    while (at > text && at[-1] == '\n') at--;
+    if (at == text || at[-1] != '}') return false;
+    do {
+        at--;
+        depth += (*at == '}') - (*at == '{');
+    } while (at > text && depth > 0);
+    return at >= text + 2 && strncmp(at - 2, "do", 2) == 0;
+}
+
+// Whether a loop without a body waits until memory has changed. A loop that takes a lock changes it itself.
+static bool waits_for_a_flag(const char *text, const char *from, const char *to) {
+    for (const char *at = from; (at = strstr(at, "while(")) && at < to; at++) {
+        const char *head = at + 5, *body = behind(head, '(', ')'), *inside = skip_newlines(body);
+        const bool is_empty = *inside == ';' || (*inside == '{' && *skip_newlines(inside + 1) == '}');
+        const bool is_lock = has_word(head, body, "CAS(") || has_word(head, body, "Exch(");
+        if (is_empty && !is_lock && !ends_do(text, at)) return true;
+    }
+    return false;
+}
+
 Surroundings stripped_surroundings(const Text *text, int line, int other) {
     Surroundings surroundings = {0};
     const int upper = line < other ? line : other, lower = line < other ? other : line;
@@ -117,6 +140,7 @@ Surroundings stripped_surroundings(const Text *text, int line, int other) {
     surroundings.barrier_between = upper < lower && has_barrier(first, last);
     surroundings.has_warp_barrier = upper < lower && has_word(first, last, "__syncwarp(");
     surroundings.has_fence = upper < lower && has_word(first, last, "__threadfence");
+    surroundings.waits_between = upper < lower && waits_for_a_flag(text_chars(text), first, last);
     const char *end_of_last = last + strcspn(last, "\n");
     for (const char *at = text_chars(text); *at && at < end_of_last; at++) {
         const char *body = body_of_loop(text_chars(text), at);

@@ -21,6 +21,7 @@ typedef struct {
     bool way_back_is_open; // and none in the rest of the innermost such loop
     bool has_warp_barrier; // a __syncwarp() is between the two lines, or in such a loop
     bool has_fence;        // likewise a __threadfence() or one of its kin
+    bool waits_between;    // a loop between the two lines does nothing but wait for a flag
 } Surroundings;
 Surroundings stripped_surroundings(const Text *text, int line, int other);
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "driver/judge/account.h"
+#include "driver/plan/inputs.h"
 
 enum {
     MARKS = HISTOGRAM_BINS - 1, // that one run tells apart: 0 is the value of the elements without a mark
@@ -58,16 +59,21 @@ static bool count_parts(Bins *bins) {
     return true;
 }
 
-// Whether the counts explain the histogram of another input: where elements are counted in other bins than
-// their own, they do not.
-static bool are_confirmed(Bins *bins) {
+// Whether the counts explain the histogram of an input of that family.
+static bool explain(Bins *bins, Family family) {
     double right[HISTOGRAM_BINS] = {0};
-    for (long long i = 0; i < bins->n; i++) {
-        const int value = account_drawn(bins->account, bins->in, i, HISTOGRAM_BINS);
-        input_of(bins)[i] = (unsigned char)value;
-        right[value] += bins->counts[i];
-    }
+    fill_inputs(input_of(bins), U8, bins->n, bins->n, family, (uint64_t)bins->n, (unsigned)bins->in);
+    for (long long i = 0; i < bins->n; i++) right[input_of(bins)[i]] += bins->counts[i];
     return account_run(bins->account) && account_bins_hold(bins->account, right);
+}
+
+// Whether they explain those of all families. Where elements are counted in other bins than their own they do
+// not, nor where it matters which elements are equal: the marks all differ.
+static bool are_confirmed(Bins *bins) {
+    static const Family families[] = {FAMILY_INTEGERS, FAMILY_SKEWED, FAMILY_RUNS, FAMILY_CONSTANTS};
+    for (size_t f = 0; f < sizeof families / sizeof families[0]; f++)
+        if (!explain(bins, families[f])) return false;
+    return true;
 }
 
 bool account_bins(Account *account, Accounting *out) {

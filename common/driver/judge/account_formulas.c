@@ -19,6 +19,7 @@ typedef struct {
     void *written;
     Prepared *prepared;
     uint64_t seed;
+    const CaseReport *report;
 } TableCase;
 
 typedef struct {
@@ -35,12 +36,16 @@ typedef struct {
 
 // ---- Comparing -------------------------------------------------------------------------------------------
 
-static bool has_values(const Tables *tables, const TableCase *one, uint64_t deviations, long long count) {
+static void compute(const Tables *tables, const TableCase *one, uint64_t deviations, long long count) {
     const TableView view = {.seed = one->seed,
                             .count = count,
                             .inputs = (const void *const *)one->prepared->inputs,
                             .deviations = deviations};
     tables->buffer->make(&view, tables->computed);
+}
+
+static bool has_values(const Tables *tables, const TableCase *one, uint64_t deviations, long long count) {
+    compute(tables, one, deviations, count);
     return memcmp(tables->computed, one->written, (size_t)count * tables->bytes) == 0;
 }
 
@@ -70,6 +75,7 @@ static bool add_case(Account *account, const CaseReport *report, Tables *tables)
     account->one.is_counted = false;
     if (!account_run(account)) return false;
     const size_t bytes = (size_t)tables->count * tables->bytes;
+    one->report = report;
     one->seed = seed_of_inputs(&account->judge->seeds, &account->one.size, account->one.family);
     one->prepared = prepared_take(&account->judge->cache, account->task, &account->one, &report->shape,
                                   account->counts, one->seed);
@@ -124,6 +130,26 @@ static void say(const Tables *tables, Accounting *out) {
     }
 }
 
+// Which of several deviations makes the value that is shown what it is.
+static void find_shown(const Account *account, const Tables *tables, Accounting *out) {
+    const Judgement *judgement = account->judge->judgement;
+    const CaseReport *shown = judgement->first >= 0 ? &judgement->cases[judgement->first] : NULL;
+    if (!shown || !shown->has_check || shown->check.index < 0 || shown->check.index >= tables->count) return;
+    const TableCase *one = NULL;
+    for (int c = 0; c < tables->case_count && !one; c++)
+        if (tables->cases[c].report == shown) one = &tables->cases[c];
+    int found = 0;
+    for (int d = 0; d < out->deviation_count && one; d++) {
+        const long long number = out->deviations[d] - tables->buffer->deviations;
+        const size_t at = (size_t)shown->check.index * tables->bytes;
+        compute(tables, one, (uint64_t)1 << number, tables->count);
+        if (memcmp((char *)tables->computed + at, (char *)one->written + at, tables->bytes) != 0) continue;
+        out->shown = d;
+        found++;
+    }
+    out->is_one_shown = found == 1;
+}
+
 bool account_formulas(Account *account, Accounting *out) {
     const int output = task_output(account->task);
     Tables tables = {
@@ -139,6 +165,7 @@ bool account_formulas(Account *account, Accounting *out) {
             try_sets(&tables, 0, 0, together);
     // If several sets fit, the values do not tell which one it is, but what all of them have in common.
     if (tables.fits) say(&tables, out);
+    if (out->deviation_count > 1) find_shown(account, &tables, out);
     for (int c = 0; c < tables.case_count; c++) {
         free(tables.cases[c].written);
         prepared_release(tables.cases[c].prepared);

@@ -230,15 +230,21 @@ static void say_example(const ScanDifferences *scan, long long i, Text *words) {
 }
 
 static void say_examples(const ScanDifferences *scan, ScanKind kind, const char *which, Text *words) {
+    static const char *const what[SCAN_KINDS] = {[SCAN_LACKING] = "lack elements",
+                                                 [SCAN_ADDING] = "add elements",
+                                                 [SCAN_MIXED] = "hold other elements than their own"};
     long long first = -1, last = -1;
     for (long long i = 0; i < scan->n; i++) {
         if (scan->kinds[i] != kind) continue;
         if (first < 0) first = i;
         last = i;
     }
-    text_printf(words, "%s %s other elements than their own: ", which, first == last ? "holds" : "hold");
+    if (first == last) {
+        say_example(scan, first, words);
+        return;
+    }
+    text_printf(words, "%s %s: ", which, what[kind]);
     say_example(scan, first, words);
-    if (first == last) return;
     text_add(words, ", ");
     say_example(scan, last, words);
 }

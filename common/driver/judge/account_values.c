@@ -48,6 +48,17 @@ static unsigned try_fractions(Values *values) {
     return are_cut_off ? ACCOUNT_CUT_OFF : 0;
 }
 
+// Whether a fraction that is lost at the end of a number is lost alone, too. A float of few bits has it.
+static unsigned try_last_bit(Values *values, double value, int bits) {
+    double result;
+    char name[32];
+    if (!try_value(values, value, &result)) return 0;
+    if (result == value) return ACCOUNT_16_BITS;
+    snprintf(name, sizeof name, "2^-%d", bits);
+    say(values, name, result);
+    return ACCOUNT_FIXED_STEP;
+}
+
 // The longest number that comes out right, bit by bit.
 static unsigned try_precision(Values *values) {
     const ElementType type = values->account->task->buffers[values->in].type;
@@ -60,7 +71,7 @@ static unsigned try_precision(Values *values) {
         if (result == value) continue;
         snprintf(name, sizeof name, "1 + 2^-%d", bits);
         say(values, name, result);
-        if (bits <= 11) return ACCOUNT_16_BITS;
+        if (bits <= 11) return try_last_bit(values, ldexp(1, -bits), bits);
         return bits == 24 ? ACCOUNT_32_BITS : 0;
     }
     return 0;
@@ -91,6 +102,8 @@ static bool try_at(Values *values, long long at, unsigned *rules) {
     *rules = try_fractions(values);
     if (!values->said) *rules |= try_precision(values);
     *rules |= try_special(values);
+    const unsigned lost = ACCOUNT_NO_NAN | ACCOUNT_NO_INFINITY;
+    if (*rules & ACCOUNT_CUT_OFF && !(*rules & lost)) *rules ^= ACCOUNT_CUT_OFF | ACCOUNT_TRUNCATED;
     return values->said > 0;
 }
 

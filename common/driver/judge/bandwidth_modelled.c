@@ -127,9 +127,13 @@ static void add_remark(Bandwidth *bandwidth, const char *words) {
              words);
 }
 
+// Less may be the error of either estimate, as of a grid that does not grow with the GPU.
+static const double least_told = 1.15;
+
 static void add_remark_of_size(Bandwidth *bandwidth, double factor) {
     char words[120];
-    snprintf(words, sizeof words, "at this size its blocks take %.*f times as long as at smaller ones",
+    if (factor < least_told) return;
+    snprintf(words, sizeof words, "at this size its blocks take %.*f times as long as smaller ones suggest",
              factor < 10 ? 1 : 0, factor);
     add_remark(bandwidth, words);
 }

@@ -247,6 +247,20 @@ static void judge_values(const Task *task, const CaseShape *shape, const CaseLay
     report->verdict = VERDICT_PASS;
 }
 
+// The emulator counts elements as wide as the access; those of the buffer may be of another width.
+static void count_in_elements(const Task *task, Finding *finding) {
+    static const char words[] = "(element ";
+    const int b = task_find_buffer(task, finding->object);
+    const char *at = strstr(finding->message, words), *end = at ? strchr(at, ')') : NULL;
+    if (b < 0 || !end || finding->index < 0) return;
+    char message[sizeof finding->message];
+    const size_t bytes = element_bytes(task->buffers[b].type);
+    snprintf(message, sizeof message, "%.*s%lld of %zu bytes%s",
+             (int)(at - finding->message) + (int)sizeof words - 1, finding->message,
+             (long long)finding->index / (long long)bytes, bytes, end);
+    memcpy(finding->message, message, sizeof message);
+}
+
 bool case_has_failed(const Task *task, const CaseLayout *layout, const RunReply *reply, CaseReport *report) {
     const ReplyHeader *header = reply->header;
     report->lane_instructions = header->lane_instructions;
@@ -263,11 +277,13 @@ bool case_has_failed(const Task *task, const CaseLayout *layout, const RunReply 
     if (finding) {
         report->has_finding = true;
         report->finding = *finding;
+        count_in_elements(task, &report->finding);
         report->verdict = verdict;
         const Finding *cause = cause_of_wrong_access(reply, verdict);
         if (cause) {
             report->has_cause = true;
             report->cause = *cause;
+            count_in_elements(task, &report->cause);
         }
         return true;
     }
@@ -315,6 +331,7 @@ bool case_judge(const Task *task, const CaseShape *shape, const CaseLayout *layo
     if (stale) {
         report->has_finding = true;
         report->finding = *stale;
+        count_in_elements(task, &report->finding);
     }
     return true;
 }

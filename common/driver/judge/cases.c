@@ -135,11 +135,20 @@ void judge_keep_lines(Judge *judge, const Case *one, const CaseLayout *layout, c
     }
 }
 
-static void keep_printed(Judge *judge, const RunReply *reply) {
-    if (judge->judgement->printed || reply->end != RUN_REPLIED || reply->output_bytes == 0) return;
+// Of two cases that printed, one that failed comes first, and then the earlier one.
+static void keep_printed(Judge *judge, int job, const RunReply *reply) {
+    Judgement *judgement = judge->judgement;
+    if (reply->end != RUN_REPLIED || reply->output_bytes == 0) return;
+    if (judgement->printed) {
+        const bool has_passed = judgement->cases[job].verdict == VERDICT_PASS,
+                   had_passed = judgement->cases[judgement->printed_case].verdict == VERDICT_PASS;
+        if (has_passed != had_passed ? has_passed : job > judgement->printed_case) return;
+        free(judgement->printed);
+    }
     Text safe = {0};
     text_add_printable(&safe, reply->output, reply->output_bytes < 4096 ? reply->output_bytes : 4096);
-    judge->judgement->printed = text_take(&safe);
+    judgement->printed = text_take(&safe);
+    judgement->printed_case = job;
 }
 
 // A barrier of a part of the block, in the first case in which there is one.
@@ -198,7 +207,7 @@ static void collect(Judge *judge, Worker *worker, const RunReply *reply) {
     if (is_modelled(judge, one))
         modelled_keep_sample(&shape->shape, &worker->large, reply, &judge->large[one->task]);
     keep_shapes(judge, report);
-    keep_printed(judge, reply);
+    keep_printed(judge, job, reply);
     keep_note(judge, job, reply);
     if (is_decided && one->is_counted && !on_gpu && reply->end == RUN_REPLIED &&
         reply->header->status == REPLY_DONE)

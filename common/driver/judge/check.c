@@ -458,7 +458,8 @@ static bool check_elements(const CheckedCase *finished, CheckReport *report) {
     if (task->expect == EXPECT_HISTOGRAM) { // equal counts do not show where one belongs
         explain_wrong_bins(expected, finished->after[out], buffer->type, finished->counts[in], report->why,
                            sizeof report->why);
-        report->counter_bits = wrong_bins_counter_bits(expected, finished->after[out], buffer->type);
+        report->counter_bits =
+            wrong_bins_counter_bits(expected, finished->after[out], buffer->type, &report->counters_carry);
     } else if (task->expect == EXPECT_SCAN) // sums of many elements are often equal by chance
         explain_wrong_scan(expected, finished->after[out], buffer->type, finished->family, report->why,
                            sizeof report->why);

@@ -57,7 +57,8 @@ typedef struct {
                        // wrong
     int counter_bits;  // of a histogram: counters of so many bits overflow, and nothing else is wrong; 0: it
                        // is
-    bool is_formula;   // every element is another combination of the inputs, as `why` says
+    bool counters_carry; // and each that does adds 1 to the next one in its word
+    bool is_formula;     // every element is another combination of the inputs, as `why` says
     double budget_share; // largest |error| / budget seen, of right results too; 0 where exact
     char expected_words[96], got_words[96];
     char what[512]; // one sentence: what is wrong, with numbers

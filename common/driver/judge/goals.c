@@ -105,6 +105,7 @@ static bool look_up(const Scope *scope, const char *name, double *value) {
         {"occupancy", resident * (double)warps_per_block / max_warps},
         {"waves", resident > 0 ? (double)shape->blocks / (info->sm_count * resident) : (double)NAN},
         {"partials", (double)measured->partials},
+        {"output_bytes", (double)measured->output_bytes},
         {"bandwidth", measured->bandwidth && bandwidth_is_known(measured->bandwidth)
                           ? measured->bandwidth->gb_per_s
                           : (double)NAN},
@@ -317,7 +318,10 @@ void goal_evaluate(const Chapter *of, const Goal *goal, const Measured *measured
     }
     result->value = result->low = result->high = value;
     result->size = measured[result->task].shape.size;
+    result->misalignment = measured[result->task].misalignment;
     if (has_ratio && expression.has_ratio) {
+        result->size = bandwidth->size;
+        result->misalignment = 0;
         judge_bandwidth(goal, &scope, bandwidth, result);
         return;
     }

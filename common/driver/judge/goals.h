@@ -12,9 +12,11 @@ typedef struct {
     bool is_moved;   // at a size and a base that the run draws
     Counters counters[MAX_LAUNCHES];
     CaseShape shape;
+    unsigned misalignment;           // bytes past a multiple of 16 of the buffers that may begin there
     int registers[MAX_LAUNCHES];     // a thread; 0 unknown
     int static_shared[MAX_LAUNCHES]; // bytes a block
     long long partials;              // elements of .output
+    long long output_bytes;          // of all outputs together
     const Bandwidth *bandwidth;      // NULL: nothing known
     const Timeline *timeline;        // of a program; NULL: none
 } Measured;
@@ -35,8 +37,9 @@ typedef struct {
     double value;     // NaN where it has none
     double low, high; // the interval of the value where it was measured with noise; else both are the value
     double share;     // of the goal's points: 1 where met
-    CaseSize size;    // where the value was counted
-    char device[64];  // for which GPU, if not the run's
+    CaseSize size;    // where the value was counted, or the bandwidth is stated
+    unsigned misalignment;  // of the base there, in bytes past a multiple of 16
+    char device[64];        // for which GPU, if not the run's
     const Technique *lacks; // the first of goal->needs that is missing, of which there is `used`
     double used;
     double tolerance; // by how much the value may pass the limit

@@ -81,15 +81,17 @@ typedef struct {
 
 // What an account of a sum shows as a whole; bits.
 typedef enum {
-    ACCOUNT_CUT_OFF = 1,       // fractions are lost, whole numbers are right
-    ACCOUNT_16_BITS = 2,       // of a number, 11 bits remain, or fewer
-    ACCOUNT_32_BITS = 4,       // of a double, 24 bits remain
-    ACCOUNT_NO_NAN = 8,        // NaN does not reach the sum
-    ACCOUNT_NO_INFINITY = 16,  // nor does an infinity
-    ACCOUNT_NAN_OF_ZEROS = 32, // zeros make a NaN
-    ACCOUNT_OFFSET = 64,       // every element once, and a number besides
-    ACCOUNT_REPEATED = 128,    // every element more than once
-    ACCOUNT_TAKEN_AWAY = 256,  // every element is subtracted
+    ACCOUNT_CUT_OFF = 1,          // fractions and NaN or infinities are lost, whole numbers are right
+    ACCOUNT_TRUNCATED = 2097152,  // fractions are lost, whole numbers, NaN and infinities are right
+    ACCOUNT_FIXED_STEP = 4194304, // small fractions are lost, alone and as the end of a number
+    ACCOUNT_16_BITS = 2,          // of a number, 11 bits remain, or fewer
+    ACCOUNT_32_BITS = 4,          // of a double, 24 bits remain
+    ACCOUNT_NO_NAN = 8,           // NaN does not reach the sum
+    ACCOUNT_NO_INFINITY = 16,     // nor does an infinity
+    ACCOUNT_NAN_OF_ZEROS = 32,    // zeros make a NaN
+    ACCOUNT_OFFSET = 64,          // every element once, and a number besides
+    ACCOUNT_REPEATED = 128,       // every element more than once
+    ACCOUNT_TAKEN_AWAY = 256,     // every element is subtracted
     // Of the rows of EXPECT_ROWS
     ACCOUNT_LEFT_OUT_OF_ROW = 512, // some elements change no other element of their row
     ACCOUNT_SOME_OVERFLOW =
@@ -122,6 +124,8 @@ typedef struct {
                           // bin counts
     const Deviation *deviations[MAX_TOGETHER]; // of a table: all that its formulas have
     int deviation_count;
+    bool is_one_shown; // the value that is shown is what a formula gives with one of them alone:
+    int shown;         // this one
     char words[600];
 } Accounting;
 
@@ -173,8 +177,10 @@ typedef struct {
     double earned; // in tenths of a point
     int possible;
 
-    char *printed;  // what kernels printed in the first case that did; safe on a terminal; NULL: nothing
-    double seconds; // of everything after the build
+    char *printed; // what kernels printed in the first case that failed, or else the first of all, of those
+                   // that printed; safe on a terminal; NULL: nothing
+    int printed_case; // that case
+    double seconds;   // of everything after the build
 } Judgement;
 
 // Makes the failure of another task the one that the judgement is about; a second time: as it was.

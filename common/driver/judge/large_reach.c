@@ -83,8 +83,8 @@ static bool reaches_too_few(const Task *task, const LargeCase *large, const Samp
     say_left_out(report, name, all, all - reached);
     snprintf(
         report->check.what, sizeof report->check.what,
-        "elements of %s are left out: each of the %llu blocks that were run %s at most %s of them, so %s "
-        "blocks reach at most %s of %s",
+        "elements of %s are left out: each of the %llu blocks that were run %s at most %s of them; if the "
+        "others reach as many, %s blocks reach %s of %s",
         name, (unsigned long long)sampled, does, numbers[0], numbers[1], numbers[2], numbers[3]);
     return true;
 }

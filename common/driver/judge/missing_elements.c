@@ -104,7 +104,10 @@ void explain_difference(const void *array, ElementType type, long long count, lo
         return;
     }
     Search search = {array, type, count, expected - got, range / 25, words, bytes};
-    if (try_tails(&search, shape) || try_whole_parts(&search, shape) || try_all(&search)) return;
+    // A difference that is rounded, as of an int's bits read as a float, fits the elements only by that.
+    const bool is_exact = expected - search.missing == got;
+    if (is_exact && (try_tails(&search, shape) || try_whole_parts(&search, shape) || try_all(&search)))
+        return;
     // One element alone: the result is that element.
     if (range > 1000 && count > 1 && got == element_get(array, type, 0))
         snprintf(words, bytes, "The result is only element 0: the others were not added.");

@@ -4,7 +4,18 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "driver/plan/elements.h"
 #include "gpu/profiles.h"
+
+static long long bytes_of_outputs(const Task *task, const CaseShape *shape) {
+    long long bytes = 0;
+    for (int b = 0; b < task_buffer_count(task); b++) {
+        const Buffer *buffer = &task->buffers[b];
+        if (buffer->role == OUTPUT || buffer->role == OUTPUT_ZEROED)
+            bytes += quantity_value(task, &buffer->count, shape) * (long long)element_bytes(buffer->type);
+    }
+    return bytes;
+}
 
 void judge_measure_shapes(Judge *judge) {
     for (int i = 0; i < judge->plan.count; i++) {
@@ -19,9 +30,11 @@ void judge_measure_shapes(Judge *judge) {
         }
         measured->shape = shape->shape;
         measured->is_moved = one->recount > 0;
+        measured->misalignment = one->misalignment % 16;
         measured->is_small = one->recount == 0 && one->size.n < plan_goal_size(task).n;
         int out = task_output(task);
         measured->partials = out < 0 ? 0 : quantity_value(task, &task->buffers[out].count, &shape->shape);
+        measured->output_bytes = bytes_of_outputs(task, &shape->shape);
         for (int l = 0; l < shape->shape.launch_count; l++) {
             measured->registers[l] = judge->subjects->kernel->kernels[one->task][l].registers;
             measured->static_shared[l] = judge->subjects->kernel->kernels[one->task][l].static_shared;

@@ -120,10 +120,13 @@ static bool says_what_it_leaves_out(ChangeKind kind) {
     return kind == CHANGE_LEFT_OUT || kind == CHANGE_ONE_WAY;
 }
 
-// With such a change, more elements must be right too.
+// With such a change, more elements must be right too: a guard leaves out what is beyond a wrong bound, and
+// what the bound itself leaves out only a larger case has.
 static long long largest_for(const Search *search, const Change *const changes[], int count) {
     for (int c = 0; c < count; c++)
-        if (change_widens(changes[c]->kind) && search->largest == LARGEST_REPAIRED) return LARGER;
+        if ((change_widens(changes[c]->kind) || changes[c]->kind == CHANGE_GUARD) &&
+            search->largest == LARGEST_REPAIRED)
+            return LARGER;
     return search->largest;
 }
 
@@ -281,6 +284,19 @@ static void keep_repair(Search *search, long long largest, const Change *const c
     }
 }
 
+// With another value or condition, a thread may no longer wait at all, and then what it waited for does not
+// matter.
+static bool may_skip_a_wait(const Search *search, const Change *const changes[], int count) {
+    const Finding *finding = &search->shown->finding;
+    bool may_skip = false;
+    for (int c = 0; c < count; c++) {
+        const ChangeKind kind = changes[c]->kind;
+        may_skip |= kind > CHANGE_FULL_MASK && kind != CHANGE_STAY && kind != CHANGE_MOVED &&
+                    !says_what_it_leaves_out(kind);
+    }
+    return search->shown->has_finding && finding->is_endless && finding->object[0] && may_skip;
+}
+
 // Whether these changes repair the kernel. `base`: the place of the last one, to be remembered if it helps.
 bool search_attempt(Search *search, const Change *const changes[], int count, int base) {
     Text text = {0};
@@ -288,6 +304,7 @@ bool search_attempt(Search *search, const Change *const changes[], int count, in
     CaseReport report;
     int cases = 0;
     long long largest = search->largest;
+    if (may_skip_a_wait(search, changes, count)) return false;
     search->work -= search_start_work(search);
     if (task_ptx_start(&search->ptx, changes, count, &text, &worker)) {
         if (run(search, &worker, &search->smallest, changes, count, PATIENCE, &report)) {

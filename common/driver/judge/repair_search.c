@@ -222,16 +222,30 @@ static bool find_smallest(Search *search) {
     return true;
 }
 
+static bool is_of(const Repair *repair, ChangeKind kind) {
+    return repair->change_count == 1 && strcmp(repair->changes[0].name, change_name(kind)) == 0;
+}
+
+// Whether it is a maximum in place of a minimum, or the other way round.
+static bool turns_a_limit(const Repair *repair) {
+    return is_of(repair, CHANGE_OPERATOR) && strstr(repair->changes[0].words, "max") &&
+           strstr(repair->changes[0].words, "min");
+}
+
 // A condition that is decided one way shows where the mistake is. What it is may be said by a text in place
-// of that line; the first change stays if there is none.
+// of that line. A limit that is turned round may be none any more, which repairs what is wrong elsewhere: a
+// text in any line may say that. The first change stays if there is none.
 static void look_closer(Search *search) {
     Repair *repair = &search->ptx.judge->judgement->repair, before = *repair;
-    if (before.change_count != 1 || strcmp(before.changes[0].name, change_name(CHANGE_ONE_WAY)) != 0) return;
-    search->line = before.changes[0].line;
+    const bool is_of_line = is_of(&before, CHANGE_ONE_WAY);
+    if (!is_of_line && !turns_a_limit(&before)) return;
+    search->line = is_of_line ? before.changes[0].line : 0;
     VariantSearch *variants = variant_search_new(search);
     *repair = (Repair){0};
     if (variants) variant_search_run(variants, share_of_source * search->most_work);
-    if (repair->change_count != 1 || repair->changes[0].line != search->line) *repair = before;
+    // Another text in the line of a limit says no more.
+    const bool is_same_line = repair->change_count == 1 && repair->changes[0].line == before.changes[0].line;
+    if (repair->change_count != 1 || is_same_line != is_of_line) *repair = before;
     variant_search_free(variants);
 }
 

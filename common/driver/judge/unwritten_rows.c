@@ -62,7 +62,7 @@ static bool find_gaps(const Matrix *of, Gaps *gaps) {
     return true;
 }
 
-// `blocks_y`: those of the grid along y, if it has several along x too; else 0.
+// `blocks_y`: those of the grid along y, if it has several along both; else 0.
 static void say_gaps(const Matrix *of, const Gaps *gaps, long long blocks_y, char *why, size_t bytes) {
     char first[32], last[32], step[32], all[32], grid[96] = "";
     count_text(gaps->first, first, sizeof first);
@@ -99,7 +99,7 @@ long long explain_unwritten_rows(const CaseShape *shape, const void *output, Ele
     Gaps gaps;
     if (find_gaps(&of, &gaps)) {
         const uint32_t *grid = shape->launches[0].grid;
-        say_gaps(&of, &gaps, grid[0] > 1 ? grid[1] : 0, why, bytes);
+        say_gaps(&of, &gaps, grid[0] > 1 && grid[1] > 1 ? grid[1] : 0, why, bytes);
         return 0;
     }
     long long first = 0, last;

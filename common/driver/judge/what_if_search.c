@@ -177,9 +177,12 @@ static void suppose_timing(Search *search, const ModelledWorks *base, int launch
     if (base->works[launch].told_plainly > 0)
         add_named(search, "told-by-atomics", (WhatIf){.tells_by_atomics = true},
                   "with atomics in place of the stores that other blocks poll");
+    // In a scan, each block may look back at others that still run.
+    const bool is_scan = search->modelled.task->expect == EXPECT_SCAN;
     if (model_collecting_seconds(&search->device, &base->works[launch]) > 0)
         add_named(search, "collected-at-once", (WhatIf){.collects_at_once = true},
-                  "if the results of all blocks were collected in a few trips");
+                  is_scan ? "if what a block reads of others took a few trips"
+                          : "if the results of all blocks were collected in a few trips");
 }
 
 // Blocks that an SM holds at a time, with `threads` in each.

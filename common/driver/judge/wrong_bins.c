@@ -47,15 +47,16 @@ static bool are_overflown(const Expected *expected, const void *bins, ElementTyp
     return true;
 }
 
-int wrong_bins_counter_bits(const Expected *expected, const void *bins, ElementType type) {
+int wrong_bins_counter_bits(const Expected *expected, const void *bins, ElementType type, bool *carry) {
     enum { WORD_BITS = 32 };
     for (int bits = WORD_BITS / 2; bits >= WORD_BITS / 4; bits /= 2) {
         const int count = WORD_BITS / bits;
-        if (are_overflown(expected, bins, type, bits, 1, 1) ||
-            are_overflown(expected, bins, type, bits, count, 1) ||
+        *carry = !are_overflown(expected, bins, type, bits, 1, 1);
+        if (!*carry || are_overflown(expected, bins, type, bits, count, 1) ||
             are_overflown(expected, bins, type, bits, count, HISTOGRAM_BINS / count))
             return bits;
     }
+    *carry = false;
     return 0;
 }
 
@@ -76,7 +77,8 @@ void explain_wrong_bins(const Expected *expected, const void *bins, ElementType 
         snprintf(rule, sizeof rule, found.wrong == 1 ? " and holds 0" : " and hold 0");
     else if (found.are_multiple && found.times > 1)
         snprintf(rule, sizeof rule, ": every bin is %.9g times its count", found.times);
-    const int bits = wrong_bins_counter_bits(expected, bins, type);
+    bool carry;
+    const int bits = wrong_bins_counter_bits(expected, bins, type, &carry);
     char counters[64] = "";
     if (bits > 0) snprintf(counters, sizeof counters, " That is what counters of %d bits leave.", bits);
     snprintf(why, bytes, "%s%s. All bins together count %s element%s of %s.%s", which, rule, sum,

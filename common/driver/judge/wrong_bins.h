@@ -8,5 +8,5 @@ void explain_wrong_bins(const Expected *expected, const void *bins, ElementType 
                         size_t bytes);
 
 // The bits of the counters with which every wrong bin is explained, 8 or 16: one that overflows begins at 0
-// again, and carries 1 into the next one if several share a word. 0: neither explains them.
-int wrong_bins_counter_bits(const Expected *expected, const void *bins, ElementType type);
+// again, and *carry: adds 1 to the next one in its word. 0: neither explains them.
+int wrong_bins_counter_bits(const Expected *expected, const void *bins, ElementType type, bool *carry);

@@ -102,6 +102,42 @@ static void say_which(const WrongScan *of, char *why, size_t bytes) {
         snprintf(why, bytes, "%s elements from %s to %s are wrong.", wrong, first, last);
 }
 
+// The rule by which all sums are wrong, without a capital; false: there is none.
+static bool say_rule(const WrongScan *of, char *rule, size_t bytes) {
+    const bool is_exclusive = of->expected->task->is_exclusive;
+    char first[32], half[32], last[32];
+    count_text(of->first, first, sizeof first);
+    count_text(of->first / 2, half, sizeof half);
+    count_text(of->last, last, sizeof last);
+    if (is_input(of))
+        snprintf(rule, bytes, "every element of the output is the element of the input at its place.");
+    else if (is_other_kind(of) && is_exclusive)
+        snprintf(rule, bytes, "every sum holds the element at its own place too: the scan is inclusive.");
+    else if (is_other_kind(of))
+        snprintf(rule, bytes, "every sum lacks the element at its own place: the scan is exclusive.");
+    else if (of->first > 1 && reaches_back(of, of->first, 0))
+        snprintf(rule, bytes, "the sum begins again at 0 after every %s elements.", first);
+    else if (of->first > 1 && of->first % 2 == 0 && reaches_back(of, of->first / 2, 1))
+        snprintf(rule, bytes, "every sum reaches back to the %s elements before its own %s, and no further.",
+                 half, half);
+    else if (of->first > 1 && of->first % 2 == 0 &&
+             (adds_all_ends(of, of->first / 2, true) || adds_all_ends(of, of->first / 2, false)))
+        snprintf(rule, bytes,
+                 "in stretches of %s elements, from the third on, the sums up to the ends of all earlier "
+                 "stretches are added, not only the last of them.",
+                 half);
+    else if (of->first > 1 && !is_exclusive && holds_the_last(of, of->first))
+        snprintf(rule, bytes, "every sum holds the last %s elements only.", first);
+    else if (of->first == 0 && !is_exclusive && times_the_first(of))
+        snprintf(rule, bytes, "the first sum holds the first element %d times.", times_the_first(of));
+    else if (adds_own_sum(of))
+        snprintf(rule, bytes, "elements %s to %s are too large by the sum of these elements themselves.",
+                 first, last);
+    else
+        return false;
+    return true;
+}
+
 void explain_wrong_scan(const Expected *expected, const void *scan, ElementType type, Family family,
                         char *why, size_t bytes) {
     const int in = task_input(expected->task);
@@ -110,37 +146,14 @@ void explain_wrong_scan(const Expected *expected, const void *scan, ElementType 
                     .scan = scan,
                     .input_type = expected->task->buffers[in].type,
                     .type = type};
-    char first[32], half[32], last[32];
+    char rule[256], n[32];
     if (family != FAMILY_INTEGERS) return; // rounding differs from element to element
     find_wrong(&of);
     if (of.wrong == 0) return;
-    count_text(of.first, first, sizeof first);
-    count_text(of.first / 2, half, sizeof half);
-    count_text(of.last, last, sizeof last);
-    if (is_input(&of))
-        snprintf(why, bytes, "Every element of the output is the element of the input at its place.");
-    else if (is_other_kind(&of) && expected->task->is_exclusive)
-        snprintf(why, bytes, "Every sum holds the element at its own place too: the scan is inclusive.");
-    else if (is_other_kind(&of))
-        snprintf(why, bytes, "Every sum lacks the element at its own place: the scan is exclusive.");
-    else if (of.first > 1 && reaches_back(&of, of.first, 0))
-        snprintf(why, bytes, "The sum begins again at 0 after every %s elements.", first);
-    else if (of.first > 1 && of.first % 2 == 0 && reaches_back(&of, of.first / 2, 1))
-        snprintf(why, bytes, "Every sum reaches back to the %s elements before its own %s, and no further.",
-                 half, half);
-    else if (of.first > 1 && of.first % 2 == 0 &&
-             (adds_all_ends(&of, of.first / 2, true) || adds_all_ends(&of, of.first / 2, false)))
-        snprintf(why, bytes,
-                 "In stretches of %s elements, from the third on, the sums up to the ends of all earlier "
-                 "stretches are added, not only the last of them.",
-                 half);
-    else if (of.first > 1 && !expected->task->is_exclusive && holds_the_last(&of, of.first))
-        snprintf(why, bytes, "Every sum holds the last %s elements only.", first);
-    else if (of.first == 0 && !expected->task->is_exclusive && times_the_first(&of))
-        snprintf(why, bytes, "The first sum holds the first element %d times.", times_the_first(&of));
-    else if (adds_own_sum(&of))
-        snprintf(why, bytes, "Elements %s to %s are too large by the sum of these elements themselves.",
-                 first, last);
+    // A longer scan may go wrong by another rule: by one for each of its rounds, say.
+    count_text(expected->count, n, sizeof n);
+    if (say_rule(&of, rule, sizeof rule))
+        snprintf(why, bytes, "At n = %s, %s", n, rule);
     else
         say_which(&of, why, bytes);
 }

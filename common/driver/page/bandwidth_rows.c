@@ -69,13 +69,28 @@ static void add_measured(Text *words, const Bandwidth *bandwidth) {
                     100 * bandwidth->gb_per_s / bandwidth->ceiling_gb_per_s);
 }
 
-static void add_modelled(Text *words, const Bandwidth *bandwidth) {
+// Whether the model is faster with more warps or loads at a time, which move as many bytes: then it is not
+// memory that limits the kernel, however long it is busy.
+static bool leaves_memory_free(const WhatIfAnswer *answer, const Bandwidth *bandwidth) {
+    static const char *const with_as_many_bytes[] = {"block", "registers", "shared-memory", "grid",
+                                                     "loads-in-flight"};
+    if (!answer->reaches || answer->task != bandwidth->task || strncmp(bandwidth->limiter, "memory:", 7) != 0)
+        return false;
+    for (size_t k = 0; k < sizeof with_as_many_bytes / sizeof with_as_many_bytes[0]; k++)
+        if (strcmp(answer->changes[0].name, with_as_many_bytes[k]) == 0) return true;
+    return false;
+}
+
+static void add_modelled(Text *words, const Bandwidth *bandwidth, const WhatIfAnswer *answer) {
     add_speed(words, bandwidth);
     text_printf(words, ", +/- %.0f %%, modelled for %.60s at ", 100 * bandwidth->error_band,
                 bandwidth->device);
     add_size(words, &bandwidth->size);
     add_share_of_float_peak(words, bandwidth);
-    if (bandwidth->limiter[0]) text_printf(words, "; limited by %s", bandwidth->limiter);
+    if (bandwidth->limiter[0])
+        text_printf(words,
+                    leaves_memory_free(answer, bandwidth) ? "; the busiest part is %s" : "; limited by %s",
+                    bandwidth->limiter);
 }
 
 static void add_task(Text *page, const Terminal *terminal, const Report *report, const Bandwidth *bandwidth) {
@@ -88,7 +103,7 @@ static void add_task(Text *page, const Terminal *terminal, const Report *report,
         if (bandwidth->kind == BANDWIDTH_MEASURED)
             add_measured(&words, bandwidth);
         else
-            add_modelled(&words, bandwidth);
+            add_modelled(&words, bandwidth, &report->judgement->what_if);
         if (bandwidth->ratio > 0) {
             text_add(&words, "; ");
             add_reference(&words, bandwidth);

@@ -6,6 +6,7 @@
 #include "support/command_words.h"
 #include "gpu/profiles.h"
 #include "driver/plan/elements.h"
+#include "driver/plan/prepared.h"
 #include "driver/plan/host_kind.h"
 #include "driver/page/rows.h"
 #include "driver/page/source_lines.h"
@@ -55,6 +56,8 @@ static void add_place(Text *page, const Terminal *terminal, const char *label, c
 }
 
 static void add_thread(Text *page, const Terminal *terminal, const Finding *finding) {
+    // A launch that is refused has no threads.
+    if (finding->kind == FINDING_BAD_LAUNCH || finding->kind == FINDING_RESOURCE) return;
     char words[320];
     int used = snprintf(words, sizeof words, "block (%u,%u,%u), thread (%u,%u,%u)", finding->block[0],
                         finding->block[1], finding->block[2], finding->thread[0], finding->thread[1],
@@ -65,7 +68,12 @@ static void add_thread(Text *page, const Terminal *terminal, const Finding *find
     if (finding->address != 0 && used > 0 && (size_t)used < sizeof words)
         used += snprintf(words + used, sizeof words - (size_t)used, "; address 0x%llx, %u bytes",
                          (unsigned long long)finding->address, finding->bytes);
-    if (finding->object[0] && used > 0 && (size_t)used < sizeof words)
+    // The size is that of all local memory of the warp, and the byte one of the thread's.
+    const bool is_local = strcmp(finding->object, "local memory") == 0;
+    if (is_local && used > 0 && (size_t)used < sizeof words)
+        snprintf(words + used, sizeof words - (size_t)used, ", byte %lld of the thread's local memory",
+                 (long long)finding->index);
+    else if (finding->object[0] && used > 0 && (size_t)used < sizeof words)
         snprintf(words + used, sizeof words - (size_t)used, ", byte %lld of %.60s (%llu bytes)",
                  (long long)finding->index, finding->object, (unsigned long long)finding->object_bytes);
     page_add_row(page, terminal, "who", words);
@@ -80,30 +88,36 @@ static void add_cause(Text *page, const Terminal *terminal, const Finding *cause
     text_free(&words);
 }
 
-static void add_case(Text *page, const Terminal *terminal, const Report *report, const CaseReport *failed) {
-    const Case *one = &failed->settings;
+// "n = 4,096, integers, base 4 bytes past an aligned address".
+void page_case_words(const Report *report, const Case *one, Text *words) {
     char n[32];
     count_text(one->size.n, n, sizeof n);
-    Text words = {0};
     const bool is_product = report->of->tasks[one->task].expect == EXPECT_PRODUCT;
-    text_printf(&words, is_product ? one->size.n == 1 ? "%s element" : "%s elements" : "n = %s", n);
+    text_printf(words, is_product ? one->size.n == 1 ? "%s element" : "%s elements" : "n = %s", n);
     if (one->size.rows) {
         char rows[32];
         count_text(one->size.rows, rows, sizeof rows);
         if (is_product)
-            text_printf(&words, " (m = %s, n = %lld, k = %lld)", rows, one->size.columns, one->size.depth);
+            text_printf(words, " (m = %s, n = %lld, k = %lld)", rows, one->size.columns, one->size.depth);
         else
-            text_printf(&words, " (%s row%s of %lld)", rows, one->size.rows == 1 ? "" : "s",
+            text_printf(words, " (%s row%s of %lld)", rows, one->size.rows == 1 ? "" : "s",
                         one->size.columns);
     }
     // A case without its own family has that of the input.
     const Task *task = &report->of->tasks[one->task];
     const bool is_default = one->family == FAMILY_INTEGERS && task_input(task) >= 0;
-    text_printf(&words, ", %s",
-                family_words(is_default ? task->buffers[task_input(task)].family : one->family));
+    text_printf(words, ", %s",
+                family_words(is_default ? task->buffers[task_input(task)].family : one->family,
+                             prepared_has_several(task, &one->size)));
     if (one->misalignment)
-        text_printf(&words, ", base %u bytes past an aligned address%s", one->misalignment,
+        text_printf(words, ", base %u bytes past an aligned address%s", one->misalignment,
                     one->is_staggered ? ", each buffer one element further" : "");
+}
+
+static void add_case(Text *page, const Terminal *terminal, const Report *report, const CaseReport *failed) {
+    const Case *one = &failed->settings;
+    Text words = {0};
+    page_case_words(report, one, &words);
     const GpuProfile *profile = one->figures ? &gpu_profiles[one->figures - 1] : NULL;
     if (profile) text_printf(&words, ", launched as on %s", profile->info.name);
     const bool is_gpu = report->judgement->device.kind == GPU_NVIDIA;
@@ -175,6 +189,14 @@ static int failed_task(const Report *report) {
     return judgement->first >= 0 ? judgement->cases[judgement->first].settings.task : -1;
 }
 
+// Whether a value is used that a copy has not delivered yet: what a chapter says of values that are never set
+// does not suit it.
+static bool is_under_way(const Report *report) {
+    const Judgement *judgement = report->judgement;
+    const CaseReport *first = judgement->first >= 0 ? &judgement->cases[judgement->first] : NULL;
+    return first && first->has_finding && strstr(first->finding.message, "has not delivered");
+}
+
 void page_add_why(Text *page, const Terminal *terminal, const Report *report, const char *why,
                   bool is_evidence, int task) {
     const Diagnosis *diagnosis = report->diagnosis;
@@ -188,8 +210,11 @@ void page_add_why(Text *page, const Terminal *terminal, const Report *report, co
         return;
     }
     // What the chapter says of the verdict in general may not suit a kernel whose repair is known.
-    const bool is_shown = page_shows_repair(report) && !leaves_the_name_open(report, task);
-    const char *remark = is_shown ? NULL : remark_for(report, report->judgement->verdict, task);
+    const bool is_shown = (page_shows_repair(report) && !leaves_the_name_open(report, task)) ||
+                          report->judgement->accounting.deviation_count > 0;
+    const bool is_open = !is_shown && !is_under_way(report);
+    const char *remark = is_open ? remark_for(report, report->judgement->verdict, task) : NULL;
+    if (is_under_way(report)) why = ""; // nor does what is said of the verdict in general
     if (remark && diagnosis->mistake && !is_evidence) why = ""; // the general sentence would only guess
     if (why[0]) page_add_row(page, terminal, "why", why);
     if (remark) page_add_row(page, terminal, "check", remark);
@@ -212,6 +237,8 @@ void page_repair_words(const Report *report, Text *words) {
     if (page_names_changes(report)) {
         text_printf(words, "with %s", repair->changes[0].words);
         if (repair->change_count > 1) text_printf(words, " and %s", repair->changes[1].words);
+        if (strstr(text_chars(words), "2147483647 instead of "))
+            text_add(words, " (a limit that no int is above)");
     } else {
         text_printf(words, "%s: with %s",
                     repair->change_count > 1 ? "two small changes are enough" : "one small change is enough",

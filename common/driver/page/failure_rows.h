@@ -10,6 +10,8 @@ void page_add_failure(Text *page, const Terminal *terminal, const Report *report
 // numbers (`is_evidence`, shown in either case) or the general sentence. `task`: -1 for none.
 void page_add_why(Text *page, const Terminal *terminal, const Report *report, const char *why,
                   bool is_evidence, int task);
+// "n = 4,096, integers": what tells a case from others of its task, without its schedule.
+void page_case_words(const Report *report, const Case *one, Text *words);
 // Why nothing could be judged. Of kernel.cu, all that the compiler says: a judgement keeps only the first
 // 1,200 bytes.
 const char *page_message(const Report *report);

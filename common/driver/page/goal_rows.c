@@ -152,6 +152,22 @@ static void add_tolerance(Text *page, const GoalResult *result) {
     page_add_words(page, VALUE_COLUMN + 2, VALUE_COLUMN + 2, words);
 }
 
+// In which case a goal was missed that is met at the size that the page names above, or "".
+static void elsewhere_words(const GoalResult *result, CaseSize shown, char *words, size_t bytes) {
+    char n[32];
+    words[0] = '\0';
+    if (result->state != GOAL_MISSED || result->size.n == shown.n || goal_is_of_bandwidth(result->goal))
+        return;
+    count_text(result->size.n, n, sizeof n);
+    if (result->misalignment)
+        snprintf(words, bytes,
+                 "This was counted at n = %s, with a base %u bytes past a multiple of 16; at the size above, "
+                 "with an aligned base, the goal is met. ",
+                 n, result->misalignment);
+    else
+        snprintf(words, bytes, "This was counted at n = %s; at the size above the goal is met. ", n);
+}
+
 // `shown`: the size that the page names above the goals.
 static void add_goal(Text *page, const Terminal *terminal, const GoalResult *result, CaseSize shown,
                      bool is_gpu) {
@@ -175,7 +191,13 @@ static void add_goal(Text *page, const Terminal *terminal, const GoalResult *res
     const char *counted = lacks ? value : own, *words_of = lacks ? lacks->words : goal->words;
     char singular[120];
     words_for_one(words_of, singular, sizeof singular);
-    snprintf(left, sizeof left, "%s %s", counted, strcmp(counted, "1") == 0 ? singular : words_of);
+    int used = snprintf(left, sizeof left, "%s %s", counted, strcmp(counted, "1") == 0 ? singular : words_of);
+    // The bandwidth is stated for another size.
+    if (goal_is_of_bandwidth(goal) && result->size.n > 0 && result->size.n != shown.n) {
+        char n[32];
+        count_text(result->size.n, n, sizeof n);
+        snprintf(left + used, sizeof left - (size_t)used, " at n = %s", n);
+    }
     snprintf(right, sizeof right, "goal %s%s", bounds[bound], lacks ? least : limit);
     add_spaces(page, 0, VALUE_COLUMN);
     int at = VALUE_COLUMN + columns_of(left);
@@ -198,20 +220,18 @@ static void add_goal(Text *page, const Terminal *terminal, const GoalResult *res
                        : result->state == GOAL_BROKEN ? result->words
                                                       : NULL;
     if (!more) return;
-    char elsewhere[320] = "", n[32];
-    count_text(result->size.n, n, sizeof n);
+    char elsewhere[320] = "";
     if (lacks)
-        snprintf(elsewhere, sizeof elsewhere, "With fewer, %s %s do not count: the goal of %s%s needs both. ",
-                 own, goal->words, bounds[goal->bound], limit);
+        snprintf(elsewhere, sizeof elsewhere, "With fewer, %s %s do not count for the goal of %s%s. ", own,
+                 goal->words, bounds[goal->bound], limit);
     else if (result->partial > 0)
         snprintf(elsewhere, sizeof elsewhere, "%.0f of these barriers were not executed by all threads. ",
                  result->partial);
     else if (result->device[0])
         snprintf(elsewhere, sizeof elsewhere, "This is the launch on the %s; here the goal is met. ",
                  result->device);
-    else if (result->state == GOAL_MISSED && result->size.n != shown.n)
-        snprintf(elsewhere, sizeof elsewhere,
-                 "This was counted at n = %s; at the size above the goal is met. ", n);
+    else
+        elsewhere_words(result, shown, elsewhere, sizeof elsewhere);
     Text words = {0};
     text_printf(&words, "%s%s", elsewhere, lacks ? "" : more); // the goal itself may be met
     add_spaces(page, 0, VALUE_COLUMN + 2);

@@ -101,12 +101,23 @@ static void add_warnings(Text *page, const Terminal *terminal, const Report *rep
 
 // ---- The page --------------------------------------------------------------------------------------------
 
-static void add_printed(Text *page, const Terminal *terminal, const char *printed) {
-    const char *at = printed;
+static void add_printed(Text *page, const Terminal *terminal, const Report *report) {
+    const Judgement *judgement = report->judgement;
+    const char *at = judgement->printed;
+    // Beside the failure of one case, what another one printed would be taken for its output.
+    const bool is_of_another = judgement->first >= 0 && judgement->printed_case != judgement->first &&
+                               judgement->cases[judgement->first].verdict != VERDICT_PASS;
+    if (is_of_another) {
+        Text words = {0};
+        text_add(&words, "by another case: ");
+        page_case_words(report, &judgement->cases[judgement->printed_case].settings, &words);
+        page_add_row(page, terminal, "printed", text_chars(&words));
+        text_free(&words);
+    }
     for (int line = 0; line < 8 && *at; line++) {
         size_t length = strcspn(at, "\n"), shown = length < 66 ? length : 66;
         while (shown > 0 && ((unsigned char)at[shown] & 0xc0) == 0x80) shown--; // not half a character
-        page_add_label(page, terminal, STYLE_FAINT, line == 0 ? "printed" : "");
+        page_add_label(page, terminal, STYLE_FAINT, line == 0 && !is_of_another ? "printed" : "");
         text_add_bytes(page, at, shown);
         text_add_char(page, '\n');
         at += length + (at[length] == '\n');
@@ -197,7 +208,7 @@ void page_add(Text *page, const Terminal *terminal, const Report *report) {
         page_add_failure(page, terminal, report);
         page_add_missed_goals(page, terminal, report);
     }
-    if (judgement->printed) add_printed(page, terminal, judgement->printed);
+    if (judgement->printed) add_printed(page, terminal, report);
     add_last_line(page, terminal, report);
 }
 

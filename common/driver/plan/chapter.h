@@ -370,10 +370,10 @@ typedef enum { AT_MOST, AT_LEAST, EXACTLY } Bound;
 //   size; n, rows, columns, depth, grid, block (threads of one), blocks, warps, threads, shared (bytes a
 //   block, static and dynamic), registers (a thread), sm_count, warps_per_sm, max_warps_per_sm, blocks_per_sm
 //   (resident), occupancy (0 to 1), waves (blocks / (sm_count * blocks_per_sm)), partials (elements of
-//   .output), bandwidth (GB/s), peak_share (of the float operations that the device does at its highest
-//   clock), bandwidth_ratio (against the reference's on the same device in the same run); of a program
-//   overlap, timed and shared_total (judge/timeline.h), and the microseconds of copies to the device,
-//   copy_in_us, and of kernels, kernels_us.
+//   .output), output_bytes (of all outputs), bandwidth (GB/s), peak_share (of the float operations that the
+//   device does at its highest clock), bandwidth_ratio (against the reference's on the same device in the
+//   same run); of a program overlap, timed and shared_total (judge/timeline.h), and the microseconds of
+//   copies to the device, copy_in_us, and of kernels, kernels_us.
 // A quotient of 0 by 0 is 0. A name without a value on this device makes the goal "not yet counted": it earns
 // nothing and fails nothing.
 //
@@ -387,7 +387,7 @@ typedef enum { AT_MOST, AT_LEAST, EXACTLY } Bound;
 
 // What a kernel must do for a goal to mean anything: no bank conflicts without shared memory earn nothing,
 // and no average over loads is worth anything if most of them are of no use.
-enum { MAX_NEEDS = 2 };
+enum { MAX_NEEDS = 3 };
 typedef struct {
     const char *words;   // "shared stores per block"; NULL: nothing is needed
     const char *measure; // as a goal's

@@ -27,7 +27,19 @@ static const struct {
     [FAMILY_MASKED] = {"masked", "rows of one value and -Inf"},
 };
 
-const char *family_words(Family family) { return families[family].words; }
+// Of several sums each has what one has.
+static const char *const words_of_several[FAMILIES] = {
+    [FAMILY_CONSTANTS] = "one constant, and another value here and there",
+    [FAMILY_NAN] = "some NaN",
+    [FAMILY_INFINITY] = "some +Inf",
+    [FAMILY_NEGATIVE_ZEROS] = "negative zeros and some ones",
+    [FAMILY_HUGE] = "uniform, with some huge values",
+};
+
+const char *family_words(Family family, bool has_several) {
+    return has_several && words_of_several[family] ? words_of_several[family] : families[family].words;
+}
+
 const char *family_name(Family family) { return families[family].name; }
 
 bool family_suits(Family family, ElementType type) {

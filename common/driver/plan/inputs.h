@@ -5,7 +5,8 @@
 #include "driver/plan/chapter.h"
 
 // "integers", "one NaN": for the page; "integers", "nan": for JSON.
-const char *family_words(Family family);
+// `has_several`: several sums, or elements that are results, each have their own special values.
+const char *family_words(Family family, bool has_several);
 const char *family_name(Family family);
 // Whether there are such values of that type.
 bool family_suits(Family family, ElementType type);

@@ -22,9 +22,14 @@ static long long terms_of(const Task *task, const CaseShape *shape, Family famil
     case EXPECT_ROW_SUMS:
     case EXPECT_ROWS: return shape->size.columns;
     case EXPECT_ELEMENTWISE:
-    case EXPECT_TRANSPOSE: return 16;
+    case EXPECT_TRANSPOSE: return ELEMENTS_OF_SPECIALS;
     default: return count;
     }
+}
+
+bool prepared_has_several(const Task *task, const CaseSize *size) {
+    const bool is_map = task->expect == EXPECT_ELEMENTWISE || task->expect == EXPECT_TRANSPOSE;
+    return is_map ? size->n > ELEMENTS_OF_SPECIALS : task->expect != EXPECT_FILTER && size->rows > 1;
 }
 
 static bool has_no_sums(const Task *task) {

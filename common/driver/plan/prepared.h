@@ -18,6 +18,11 @@ typedef struct {
 } Prepared;
 
 enum { PREPARED_SLOTS = 4 };
+// If no elements are added, so many share the special values of a family.
+enum { ELEMENTS_OF_SPECIALS = 16 };
+
+// Whether an input has the special values of its family more than once.
+bool prepared_has_several(const Task *task, const CaseSize *size);
 
 typedef struct {
     Prepared slots[PREPARED_SLOTS];

@@ -16,7 +16,7 @@ static const struct {
     [VERDICT_RESOURCE] = {"RESOURCE", "needs more resources than the GPU has",
                           "An SM has a fixed number of registers and a fixed amount of shared memory; a "
                           "block that needs more cannot start."},
-    [VERDICT_LAUNCH] = {"LAUNCH", "asks for a launch that is not possible",
+    [VERDICT_LAUNCH] = {"LAUNCH", "asks for a launch that is refused",
                         "Every GPU checks the limits of grid and block before it starts a kernel."},
     [VERDICT_OOB] = {"OOB", "reads or writes where it may not",
                      "Every access must lie inside its buffer, and inputs may only be read."},
@@ -78,7 +78,7 @@ const char *finding_why(FindingKind kind) {
                "them.";
     case FINDING_SHUFFLE_INACTIVE: return "The value of a lane that does not take part is undefined.";
     case FINDING_STACK_OVERFLOW:
-        return "Every call and every local array takes space on a thread's small stack, which is full.";
+        return "Every call and every local array takes space on a thread's stack, which is small.";
     case FINDING_ASSERT: return "An assert in the kernel failed.";
     case FINDING_TRAP:
         return "A trap ended the kernel: __trap(), a failed check, or code that the compiler replaced by "

@@ -390,6 +390,7 @@ static void keep_printed(Run *run) {
             continue;
         text_add_printable(&safe, text_chars(printed), bytes);
         run->judge.judgement->printed = text_take(&safe);
+        run->judge.judgement->printed_case = i;
     }
 }
 

@@ -66,6 +66,19 @@ static const Function *indirect_target(Machine *m, const CallDetail *detail, uin
     return function;
 }
 
+// The frames may be in registers here, where ptxas would take a part of the stack for each call.
+static void report_overflow(Machine *m, const Warp *w, int lane, const Instruction *in, int depth,
+                            unsigned local_bytes) {
+    if (local_bytes > MAX_LOCAL_BYTES)
+        report(m, FINDING_STACK_OVERFLOW, w, lane, in,
+               "calls %d deep, which takes %u bytes of local memory; a thread may have %d", depth,
+               local_bytes, MAX_LOCAL_BYTES);
+    else
+        report(m, FINDING_STACK_OVERFLOW, w, lane, in,
+               "calls %d deep: the emulator allows %d, and a stack of 1 KiB holds far fewer", depth,
+               MAX_CALL_DEPTH);
+}
+
 // Enters the function that lanes `mask` of `f` call; false when the machine was stopped. Lanes that call
 // another function become a separate fragment, which calls in its turn.
 static bool enter_call(Machine *m, Warp *w, Fragment *f, const Instruction *in, uint32_t mask) {
@@ -93,8 +106,7 @@ static bool enter_call(Machine *m, Warp *w, Fragment *f, const Instruction *in, 
     frame->caller_join = f->join;
     uint32_t top = frame->local_base + function->local_bytes;
     if (frame->depth > MAX_CALL_DEPTH || top > MAX_LOCAL_BYTES) {
-        report(m, FINDING_STACK_OVERFLOW, w, __builtin_ctz(mask), in,
-               "the stack is full: %d calls deep, %u bytes of local memory per thread", frame->depth, top);
+        report_overflow(m, w, __builtin_ctz(mask), in, frame->depth, top);
         frame_free(m, frame);
         return false;
     }

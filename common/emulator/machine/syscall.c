@@ -49,7 +49,8 @@ static bool put(Machine *m, const Warp *w, int lane, const Instruction *in, cons
     EmulatorResult *result = m->result;
     size_t limit = m->launch->max_output ? m->launch->max_output : DEFAULT_OUTPUT;
     if (result->output_bytes + bytes > limit) {
-        report(m, FINDING_OUTPUT_LIMIT, w, lane, in, "printed more than %zu bytes", limit);
+        report(m, FINDING_OUTPUT_LIMIT, w, lane, in,
+               "prints, and with that the kernel has printed more than %zu bytes", limit);
         return false;
     }
     if (result->output_bytes + bytes + 1 > m->output_capacity) {

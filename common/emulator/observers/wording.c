@@ -283,11 +283,12 @@ void word_absent_source(Finding *finding, int lane, AbsentSource why) {
 void word_deadlock(Finding *finding, const DeadlockFacts *f) {
     char elsewhere[64] = "", absent[192] = "";
     if (f->elsewhere)
-        snprintf(elsewhere, sizeof elsewhere, "; %u wait at line %d", f->elsewhere, f->elsewhere_line);
+        snprintf(elsewhere, sizeof elsewhere, "; %u wait%s at line %d", f->elsewhere,
+                 f->elsewhere == 1 ? "s" : "", f->elsewhere_line);
     if (f->absent)
         snprintf(absent, sizeof absent, "; %u never arrived, the first is %s", f->absent, f->absent_thread);
-    say(finding, "waits for ever at %s: %u threads of the block wait here%s%s", operation_words(f->in),
-        f->here, elsewhere, absent);
+    say(finding, "waits for ever at %s: %u thread%s of the block wait%s here%s%s", operation_words(f->in),
+        f->here, f->here == 1 ? "" : "s", f->here == 1 ? "s" : "", elsewhere, absent);
 }
 
 void word_stuck(Finding *finding, const uint32_t block[3]) {

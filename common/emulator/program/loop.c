@@ -1,6 +1,8 @@
 // A slice of the loop (Weiser, "Program Slicing", 1984): the branches that lead out of it, what computes the
 // registers that these read, what computes theirs, and the branches that decide whether one of all these is
-// executed. Whatever the other instructions do, these do the same again when their registers are the same.
+// executed. Whatever the other instructions do, these do the same again when their registers are the same. A
+// branch that decides whether the place at which states are compared is executed again is one of them, too:
+// else the rounds of an inner loop around it, which ends, would seem to be rounds of the outer one.
 #include "emulator/program/loop.h"
 
 #include <stdlib.h>
@@ -13,6 +15,7 @@ enum {
     MOST_INSTRUCTIONS = 1 << 14, // of a function: the search takes their square at worst
     LED_TO = 4,                  // beside LOOP_*: a path leads there from the instruction
     LEADS_BACK = 8,              // and one from there to it
+    IS_COMPARED = 16,            // states are compared there
 };
 
 typedef struct {
@@ -86,7 +89,7 @@ static bool chooses(Search *s, const Instruction *in) {
         const int at = s->stack[--depth];
         if (at == in->reconverge || s->seen[at] == s->walks || !has_role(s, at, LOOP_MEMBER)) continue;
         s->seen[at] = s->walks;
-        if (s->roles[at] & LOOP_DECIDES) return true;
+        if (s->roles[at] & (LOOP_DECIDES | IS_COMPARED)) return true;
         const int next = successors_of(s->f, &s->f->code[at], s->out);
         for (int k = 0; k < next; k++)
             if (s->out[k] >= 0 && s->seen[s->out[k]] != s->walks) s->stack[depth++] = s->out[k];
@@ -148,6 +151,7 @@ bool loop_around(Loop *loop, const Function *function, int pc) {
     bool found = s.roles && s.is_read && s.out && s.stack && s.seen;
     if (found) {
         find_members(&s, pc);
+        s.roles[pc] |= IS_COMPARED;
         find_what_decides(&s);
         found = has_role(&s, pc, LOOP_MEMBER) && !has_carry(&s) && list_registers(&s, loop);
     }

@@ -28,6 +28,8 @@ _OWN_OPTIONS = (
 )
 _ARCHITECTURE = ("-arch", "--gpu-architecture", "-gencode", "--generate-code", "-code", "--gpu-code")
 _COMPILE_FOR = "compute_90"  # every device profile of this or a later compute capability runs it
+# addr2line of binutils 2.40 names nvcc's own file for a template's code if the line table is one of DWARF 5.
+_LINES = ("-Xcompiler", "-gdwarf-4")
 _OLDER = {"t4": "compute_75", "a100": "compute_80", "l4": "compute_89"}  # the profiles that do not
 
 
@@ -90,7 +92,8 @@ def _compile(workbook: Workbook, request: Request, gpu: str | None, program: Pat
         )
     library = _library(workbook)
     names = {word.partition("=")[0] for word in request.compiled}
-    options = ["-g", "--no-compress", "--cudart", "shared", f"-L{library}", "-Xlinker", f"-rpath={library}"]
+    options = ["-g", *_LINES, "--no-compress"]
+    options += ["--cudart", "shared", f"-L{library}", "-Xlinker", f"-rpath={library}"]
     if not names & {"-G", "--device-debug", "-lineinfo", "--generate-line-info"}:
         options.append("-lineinfo")
     if not names & set(_ARCHITECTURE):

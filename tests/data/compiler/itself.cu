@@ -1,2 +1,2 @@
-#include __FILE__  // ERROR: a file includes itself: a kernel needs only warpbook.cuh
-#include "warpbook.cuh"  // ERROR: a file includes itself: a kernel needs only warpbook.cuh
+#include __FILE__  // ERROR: files are included without end: of all of them, a kernel needs only warpbook.cuh
+#include "warpbook.cuh"  // ERROR: files are included without end: of all of them, a kernel needs only warpbook.cuh

@@ -13,7 +13,7 @@ __global__ void k0(const float *in, float *out, int n) {
     table[0] = sum;  // WARNING: kernels only read __constant__ variables
     #pragma unroll  // WARNING: put it in the line directly before for
     sum = 3.0f;
-    { float sum = 1.0f; out[1] = sum; }  // WARNING: these are two variables: remove the type here if you mean the first sum
+    { float sum = 1.0f; out[1] = sum; }  // WARNING: these are two variables: where the first sum is meant, do not declare it again
     int unused;  // WARNING
     int once; once = n;  // WARNING
     printf("%d", sum);  // WARNING: the letter after % says the type: %d int, %u unsigned, %lld long long, %f float and double

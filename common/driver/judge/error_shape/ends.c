@@ -110,7 +110,7 @@ static const ErrorShape shapes[] = {
      "Of the whole groups of 4 every wrong sum lacks the last ones, which are too few for all threads of the "
      "grid."},
     {"rest-in-shares-lost", rest_of_shares_lost,
-     "If every block takes an equal stretch, each lacks its last elements, which are too few for all its "
+     "If every block takes an equal stretch, each lacks what does not fill a whole round of its "
      "threads."},
     {"last-round-lost", last_round_lost,
      "Every wrong sum lacks the last element of every thread: each stops one round too early."},

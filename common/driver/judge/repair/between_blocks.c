@@ -52,6 +52,27 @@ static bool is_weak_access(const PtxInstruction *in) {
            !opcode_has(in, "v4");
 }
 
+static bool has_weak_access(const Kernel *kernel, int line) {
+    int lines[MOST];
+    const int count = list_lines(kernel, is_weak_access, lines);
+    for (int l = 0; l < count; l++)
+        if (lines[l] == line) return true;
+    return false;
+}
+
+// The lines of the finding that have an access to be changed: an atomic needs no pointer to volatile.
+static void say_volatile(const Kernel *kernel, Change *change) {
+    const Finding *finding = kernel->symptoms->finding;
+    const int line = finding->place.line, other = finding->other_place.line;
+    const bool has_line = has_weak_access(kernel, line);
+    if (line != other && has_line && has_weak_access(kernel, other))
+        snprintf(change->words, sizeof change->words, "a pointer to volatile in lines %d and %d", line,
+                 other);
+    else
+        snprintf(change->words, sizeof change->words, "a pointer to volatile in line %d",
+                 has_line ? line : other);
+}
+
 // The accesses of both lines of the finding go through a pointer to volatile.
 void propose_volatile(const Kernel *kernel) {
     const Finding *finding = kernel->symptoms->finding;
@@ -65,12 +86,7 @@ void propose_volatile(const Kernel *kernel) {
             continue;
         if (!change) {
             change = changes_add(kernel->changes, CHANGE_VOLATILE, finding->place.line);
-            if (change)
-                snprintf(change->words, sizeof change->words,
-                         finding->place.line == finding->other_place.line
-                             ? "a pointer to volatile in line %d"
-                             : "a pointer to volatile in lines %d and %d",
-                         finding->place.line, finding->other_place.line);
+            if (change) say_volatile(kernel, change);
         }
         PtxInstruction strong = in;
         // Behind "ld" or "st"; a cache operator does not go with it.

@@ -16,13 +16,23 @@ static const char *behind_parameters(const char *open) {
     return NULL;
 }
 
+// The body of the function that is defined, and not called, where its parameters begin; NULL: it is called.
+static const char *body_behind(const char *open) {
+    const char *body = behind_parameters(open);
+    if (!body) return NULL;
+    body += strspn(body, " \n");
+    if (strncmp(body, "const", 5) == 0) body += 5 + strspn(body + 5, " \n");
+    return *body == '{' ? body : NULL;
+}
+
+// Whether it says that once: of two, nobody knows which one is meant.
 static bool body_says(const char *body, const char *said) {
     const size_t length = strlen(said);
-    int depth = 0;
+    int depth = 0, times = 0;
     for (const char *at = body; *at; at++) {
         depth += (*at == '{') - (*at == '}');
-        if (depth == 0) return false;
-        if (strncmp(at, said, length) == 0 && !is_word(at[-1]) && !is_word(at[length])) return true;
+        if (depth == 0) return times == 1;
+        times += strncmp(at, said, length) == 0 && !is_word(at[-1]) && !is_word(at[length]);
     }
     return false;
 }
@@ -31,11 +41,8 @@ static bool body_says(const char *body, const char *said) {
 static bool function_says(const char *source, const char *name, size_t length, const char *said) {
     for (const char *at = source; *at; at++) {
         if (strncmp(at, name, length) != 0 || at[length] != '(' || (at > source && is_word(at[-1]))) continue;
-        const char *body = behind_parameters(at + length);
-        if (!body) return false;
-        body += strspn(body, " \n");
-        if (strncmp(body, "const", 5) == 0) body += 5 + strspn(body + 5, " \n");
-        if (*body == '{' && body_says(body, said)) return true;
+        const char *body = body_behind(at + length);
+        if (body && body_says(body, said)) return true;
     }
     return false;
 }
@@ -47,7 +54,8 @@ static bool find_call(const char *source, const char *line, const char *said, ch
         if (at[0] == '/' && at[1] == '/') return false;
         size_t length = 0;
         while (is_word(at[length])) length++;
-        if (length > 0 && at[length] == '(' && function_says(source, at, length, said)) {
+        if (length > 0 && at[length] == '(' && !body_behind(at + length) &&
+            function_says(source, at, length, said)) {
             snprintf(name, bytes, "%.*s", (int)length, at);
             return true;
         }

@@ -75,10 +75,25 @@ void propose_zero_output(const Kernel *kernel) {
 
 // ---- Bounds ----------------------------------------------------------------------------------------------
 
+// Whether a store of this line is to a place that another line of kernel.cu has, too: a compiler gives the
+// stored value to that line without a load, so that a test of the store alone seems to be enough.
+static bool stores_for_another_line(const Kernel *kernel, int line) {
+    char said[512], other[512];
+    if (!kernel_line(kernel, line, said, sizeof said)) return false;
+    char *end = strstr(said, "] = ");
+    if (!end) return false;
+    end[1] = '\0';
+    const char *place = said + strspn(said, " \t");
+    for (int l = 1; kernel_line(kernel, l, other, sizeof other); l++)
+        if (l != line && strstr(other, place)) return true;
+    return false;
+}
+
 // Leaves out what the line of the finding does outside of all memory.
 void propose_guard(const Kernel *kernel, bool is_everywhere) {
     const Finding *finding = kernel->symptoms->finding;
     if (!finding || finding->kind != FINDING_OUT_OF_BOUNDS || !finding->place.line) return;
+    if (finding->is_store && stores_for_another_line(kernel, finding->place.line)) return;
     const int line = is_everywhere ? 0 : finding->place.line;
     Change *change = changes_add(kernel->changes, CHANGE_GUARD, line);
     if (change) change->guarded_line = is_everywhere ? ALL_LINES : line;
@@ -137,8 +152,12 @@ static void propose_single(const Kernel *kernel, const Finding *finding, bool is
         if (!change) {
             change = changes_add(kernel->changes, CHANGE_SINGLE, is_everywhere ? 0 : finding->place.line);
             if (change && is_outside) change->guarded_line = is_everywhere ? ALL_LINES : finding->place.line;
-            const char *words = is_outside ? "a test for each element of a wide access"
-                                           : "an access for each element instead of a wide one";
+            const char *words =
+                !is_outside ? "an access for each element instead of a wide one"
+                : !is_everywhere
+                    ? "a test for each element of a wide access"
+                    : "a test before every access, for each element of a wide one, that leaves out "
+                      "what is out of bounds";
             if (is_everywhere)
                 say(change, words);
             else

@@ -146,7 +146,7 @@ static void say_place(const Kernel *kernel, const Insertion *insertion, const Pl
     } else if (line == 0) {
         change->source = 0;
         snprintf(change->words, sizeof change->words,
-                 insertion->removes_here ? "%s at another place, which no line of kernel.cu stands for"
+                 insertion->removes_here ? "%s to a place that no line of kernel.cu stands for"
                                          : "one more %s, at a place that no line of kernel.cu stands for",
                  insertion->what);
         return;
@@ -288,9 +288,23 @@ void propose_barriers(const Kernel *kernel, ChangeKind kind, bool is_near) {
                                             .end = is_near ? NEAR : MOST});
 }
 
+// Without it, and then at another place.
 void propose_moved_barrier(const Kernel *kernel) {
+    Change *change = NULL;
+    for (int i = kernel->first; i < kernel->end; i++) {
+        if (!is_barrier_of_finding(kernel, i)) continue;
+        if (!change) {
+            change = changes_add(kernel->changes, CHANGE_MOVED_BARRIER, kernel->lines->lines[i].source);
+            say_at(change, "no __syncthreads()", "in");
+        }
+        change_replace(kernel->changes, change, i, "%s", "");
+    }
+    if (!change) return;
+    char what[64];
+    snprintf(what, sizeof what, "the __syncthreads() of line %d moved",
+             kernel->symptoms->finding->place.line);
     propose_insertions(kernel, &(Insertion){.kind = CHANGE_MOVED_BARRIER,
-                                            .what = "the __syncthreads()",
+                                            .what = what,
                                             .instruction = block_barrier,
                                             .end = MOST,
                                             .removes_here = true});
@@ -298,14 +312,18 @@ void propose_moved_barrier(const Kernel *kernel) {
 
 // ---- Threads that leave ----------------------------------------------------------------------------------
 
-static bool is_ahead(const Kernel *kernel, int at, const char *label) {
+// The line of a label behind `at`; -1: there is none.
+static int find_label(const Kernel *kernel, int at, const char *label) {
     const size_t length = strlen(label);
     for (int i = at + 1; i < kernel->end; i++) {
         const PtxLine *line = &kernel->lines->lines[i];
-        if (line->is_label && strncmp(line->text, label, length) == 0 && line->text[length] == ':')
-            return true;
+        if (line->is_label && strncmp(line->text, label, length) == 0 && line->text[length] == ':') return i;
     }
-    return false;
+    return -1;
+}
+
+static bool is_ahead(const Kernel *kernel, int at, const char *label) {
+    return find_label(kernel, at, label) >= 0;
 }
 
 // Whether the kernel ends at a label.
@@ -322,12 +340,20 @@ static bool is_end(const Kernel *kernel, const char *label) {
     return false;
 }
 
+static void say_guard(Change *change) {
+    if (!change) return;
+    const size_t length = strlen(change->words);
+    snprintf(change->words + length, sizeof change->words - length, ", and nothing accessed out of bounds");
+}
+
 // Threads that leave at a branch stay until the kernel ends, but do not store any more.
-static void propose_staying_idle(const Kernel *kernel, int at, const PtxInstruction *branch) {
+static void propose_staying_idle(const Kernel *kernel, int at, const PtxInstruction *branch,
+                                 bool is_guarded) {
     const bool is_contrary = branch->predicate[1] == '!';
     Change *change = changes_add(kernel->changes, CHANGE_STAY, kernel->lines->lines[at].source);
-    if (change) change->guarded_line = ALL_LINES;
-    say_at(change, "all threads staying to the end, and those without an element storing nothing,", "in");
+    if (change && is_guarded) change->guarded_line = ALL_LINES;
+    say_at(change, "all threads staying to the end, and those that leave now storing nothing,", "in");
+    if (is_guarded) say_guard(change);
     change_insert(
         kernel->changes, change, kernel->first,
         "\t.reg .pred %%wbl<3>;\n\t.reg .b32 %%wbk;\n\tmov.u32 %%wbk, 0;\n\tsetp.ne.u32 %%wbl0, %%wbk, 0;");
@@ -354,32 +380,6 @@ static void propose_staying_idle(const Kernel *kernel, int at, const PtxInstruct
     }
 }
 
-// A branch that some threads take and others do not is taken by all, or by none. `of_ends`: only one with
-// which threads leave the kernel, by none.
-void propose_staying(const Kernel *kernel, bool of_ends) {
-    int proposed = 0;
-    for (int i = kernel->first; i < kernel->end && proposed < MOST; i++) {
-        const PtxLine *line = &kernel->lines->lines[i];
-        PtxInstruction in;
-        if (!line->source || !ptx_instruction(line, &in) || !in.predicate[0] || !opcode_is(&in, "bra") ||
-            !is_ahead(kernel, i, in.operands[0]) || (of_ends && !is_end(kernel, in.operands[0])))
-            continue;
-        for (int is_taken = 0; is_taken < (of_ends ? 1 : 2); is_taken++, proposed++) {
-            Change *change = changes_add(kernel->changes, CHANGE_STAY, line->source);
-            if (change) change->guarded_line = ALL_LINES;
-            say_at(change, "nothing accessed out of bounds, and all threads going the same way", "in");
-            if (change && of_ends && kernel->symptoms->is_unwritten)
-                snprintf(change->words, sizeof change->words,
-                         "no thread leaving in line %d, and nothing accessed out of bounds", line->source);
-            if (is_taken)
-                change_replace(kernel->changes, change, i, "\tbra %s;", in.operands[0]);
-            else
-                change_replace(kernel->changes, change, i, "\t// taken by none");
-        }
-        if (is_end(kernel, in.operands[0])) propose_staying_idle(kernel, i, &in);
-    }
-}
-
 // Whether a line of kernel.cu says when a loop ends: its body is not a special case.
 static bool is_loop(const Kernel *kernel, int source) {
     char said[512];
@@ -397,31 +397,133 @@ static bool may_be_condition(const PtxInstruction *in) {
     return opcode_is(in, "selp") || (in->predicate[0] && opcode_is(in, "bra"));
 }
 
-// Whether the first instruction from `at` on is in the body of the `if` in that line.
+// Whether the first instruction from `at` on is in the body of the `if` in that line. The line with its last
+// brace may be that of an `else if`.
 static bool is_in_body(const Kernel *kernel, int at, int line) {
     const SourceBlocks *blocks = &kernel->blocks;
     while (at < kernel->end && !kernel->lines->lines[at].is_instruction) at++;
     const int source = at < kernel->end ? kernel->lines->lines[at].source : 0;
     for (int b = 0; b < blocks->block_count && source > line; b++)
         if (blocks->blocks[b].head == line && blocks->blocks[b].kind == BLOCK_IF &&
-            block_holds(blocks, b, source))
+            block_holds(blocks, b, source) && source < blocks->blocks[b].end)
             return true;
     return false;
+}
+
+// Where a condition of several parts leads if each of its branches from `at` on goes this way: 1: into the
+// body of the `if`, so that it is true; -1: behind it; 0: unknown. Receives the last branch on the way.
+static int meaning_of_way(const Kernel *kernel, int at, bool is_taken, int *last) {
+    enum { MOST_STEPS = 1000 };
+    const int line = kernel->lines->lines[at].source;
+    for (int steps = 0; at >= 0 && at < kernel->end && steps < MOST_STEPS; steps++) {
+        PtxInstruction in;
+        const bool is_instruction = ptx_instruction(&kernel->lines->lines[at], &in);
+        const int source = is_instruction ? kernel->lines->lines[at].source : line;
+        if (source > line) return is_in_body(kernel, at, line) ? 1 : -1;
+        const bool is_branch = is_instruction && opcode_is(&in, "bra");
+        if (is_branch && in.predicate[0] && source != line) return is_loop(kernel, source) ? -1 : 0;
+        if (is_instruction && opcode_is(&in, "ret")) return 0;
+        if (is_branch && in.predicate[0]) *last = at;
+        const bool follows = is_branch && (!in.predicate[0] || is_taken);
+        at = follows ? find_label(kernel, kernel->first - 1, in.operands[0]) : at + 1;
+    }
+    return 0;
 }
 
 // What it means for the condition in kernel.cu if a branch is taken: -1: that it is not true; 1: that it is;
 // 0: unknown.
 static int meaning_of_taken(const Kernel *kernel, int at, const PtxInstruction *in) {
     const int line = kernel->lines->lines[at].source;
-    if (is_in_body(kernel, at + 1, line)) return -1;
-    const size_t length = strlen(in->operands[0]);
-    for (int i = at + 1; i < kernel->end; i++) {
-        const PtxLine *label = &kernel->lines->lines[i];
-        if (label->is_label && strncmp(label->text, in->operands[0], length) == 0 &&
-            label->text[length] == ':')
-            return is_in_body(kernel, i, line) ? 1 : 0;
+    PtxInstruction next;
+    int otherwise = at + 1; // what follows, or what a jump from there leads to
+    if (otherwise < kernel->end && ptx_instruction(&kernel->lines->lines[otherwise], &next) &&
+        opcode_is(&next, "bra") && !next.predicate[0]) {
+        const int target = find_label(kernel, otherwise, next.operands[0]);
+        if (target >= 0) otherwise = target;
     }
-    return 0;
+    if (is_in_body(kernel, otherwise, line)) return -1;
+    const int target = find_label(kernel, at, in->operands[0]);
+    return target >= 0 && is_in_body(kernel, target, line) ? 1 : 0;
+}
+
+// Whether no other branch is of the same line.
+static bool is_only_branch(const Kernel *kernel, int at) {
+    for (int i = kernel->first; i < kernel->end; i++) {
+        PtxInstruction in;
+        if (i != at && kernel->lines->lines[i].source == kernel->lines->lines[at].source &&
+            ptx_instruction(&kernel->lines->lines[i], &in) && in.predicate[0] && opcode_is(&in, "bra"))
+            return false;
+    }
+    return true;
+}
+
+// Whether the `if` of a line has a return.
+static bool is_if_that_returns(const Kernel *kernel, int source) {
+    const SourceBlocks *blocks = &kernel->blocks;
+    int end = source;
+    for (int b = 0; b < blocks->block_count; b++)
+        if (blocks->blocks[b].head == source && blocks->blocks[b].kind == BLOCK_IF)
+            end = blocks->blocks[b].end;
+    char said[512];
+    for (int line = source; line <= end; line++)
+        if (kernel_line(kernel, line, said, sizeof said) && strstr(said, "return")) return true;
+    return false;
+}
+
+// What it means in kernel.cu that all threads take the branch, or none does.
+static const char *words_of_way(const Kernel *kernel, int at, const PtxInstruction *branch, bool is_taken) {
+    static const char same_way[] = "all threads going the same way";
+    const int source = kernel->lines->lines[at].source;
+    const int meaning = is_loop(kernel, source) || !is_only_branch(kernel, at)
+                            ? 0
+                            : (is_taken ? 1 : -1) * meaning_of_taken(kernel, at, branch);
+    if (meaning != 0) return meaning > 0 ? "the condition always true" : "the condition never true";
+    const bool leaves = is_end(kernel, branch->operands[0]) && is_only_branch(kernel, at) &&
+                        is_if_that_returns(kernel, source);
+    return !leaves ? same_way : is_taken ? "all threads leaving" : "no thread leaving";
+}
+
+static void propose_way(const Kernel *kernel, int at, const PtxInstruction *branch, bool is_taken,
+                        bool is_guarded) {
+    Change *change = changes_add(kernel->changes, CHANGE_STAY, kernel->lines->lines[at].source);
+    if (change && is_guarded) change->guarded_line = ALL_LINES;
+    say_at(change, words_of_way(kernel, at, branch, is_taken), "in");
+    if (is_guarded) say_guard(change);
+    if (is_taken)
+        change_replace(kernel->changes, change, at, "\tbra %s;", branch->operands[0]);
+    else
+        change_replace(kernel->changes, change, at, "\t// taken by none");
+}
+
+// A branch that some threads take and others do not is taken by all, or by none; what they have no element
+// for is left out, where it has to be. `of_ends`: only one with which threads leave the kernel, by none.
+void propose_staying(const Kernel *kernel, bool of_ends) {
+    int proposed = 0;
+    for (int i = kernel->first; i < kernel->end && proposed < MOST; i++) {
+        const PtxLine *line = &kernel->lines->lines[i];
+        PtxInstruction in;
+        if (!line->source || !ptx_instruction(line, &in) || !in.predicate[0] || !opcode_is(&in, "bra") ||
+            !is_ahead(kernel, i, in.operands[0]) || (of_ends && !is_end(kernel, in.operands[0])))
+            continue;
+        for (int is_taken = 0; is_taken < (of_ends ? 1 : 2); is_taken++, proposed++)
+            for (int is_guarded = 0; is_guarded < 2; is_guarded++)
+                propose_way(kernel, i, &in, is_taken, is_guarded);
+        for (int is_guarded = 0; is_guarded < 2 && is_end(kernel, in.operands[0]); is_guarded++)
+            propose_staying_idle(kernel, i, &in, is_guarded);
+    }
+}
+
+// Whether an `if` with a body begins in that line.
+static bool begins_if(const Kernel *kernel, int line) {
+    const SourceBlocks *blocks = &kernel->blocks;
+    for (int b = 0; b < blocks->block_count; b++)
+        if (blocks->blocks[b].head == line && blocks->blocks[b].kind == BLOCK_IF) return true;
+    return false;
+}
+
+// Whether all branches have it.
+static bool is_one_meaning(const int meanings[3], int which) {
+    return meanings[which] > 0 && meanings[which] == meanings[0] + meanings[1] + meanings[2];
 }
 
 // All threads go the same way at the branches of a line, and take the same of two values: a special case that
@@ -430,12 +532,20 @@ static void propose_ways(const Kernel *kernel, int line) {
     for (int way = 0; way < 2 && !is_loop(kernel, line); way++) {
         Change *change = NULL;
         int meanings[3] = {0}; // how many branches mean that the condition is not true, unknown, or true
+        int led[3] = {0};      // to how many conditions it means that, if all of their branches go this way
+        int known = -1, last;  // branches up to that one belong to a condition that is counted
         for (int i = kernel->first; i < kernel->end; i++) {
             PtxInstruction in;
             if (kernel->lines->lines[i].source != line || !is_condition(kernel, i, &in)) continue;
             if (!change) change = changes_add(kernel->changes, CHANGE_ONE_WAY, line);
             const int taken = opcode_is(&in, "bra") ? meaning_of_taken(kernel, i, &in) : 0;
             meanings[1 + (way == 0 ? taken : -taken)]++;
+            if (opcode_is(&in, "selp") || !begins_if(kernel, line))
+                led[1]++;
+            else if (i > known) {
+                led[1 + meaning_of_way(kernel, i, way == 0, &last)]++;
+                meaning_of_way(kernel, i, false, &known);
+            }
             if (opcode_is(&in, "selp"))
                 change_replace(kernel->changes, change, i, "\t%s mov.%s %s, %s;", in.predicate,
                                strrchr(in.opcode, '.') + 1, in.operands[0], in.operands[1 + way]);
@@ -444,12 +554,12 @@ static void propose_ways(const Kernel *kernel, int line) {
             else
                 change_replace(kernel->changes, change, i, "\t// taken by none");
         }
-        const bool is_never = meanings[0] > 0 && meanings[1] + meanings[2] == 0,
-                   is_always = meanings[2] > 0 && meanings[0] + meanings[1] == 0;
+        const bool is_never = is_one_meaning(meanings, 0) || is_one_meaning(led, 0),
+                   is_always = is_one_meaning(meanings, 2) || is_one_meaning(led, 2);
         say_at(change,
                is_never    ? "the condition never true"
                : is_always ? "the condition always true"
-                           : "the condition decided the same way every time",
+                           : "one side of the condition taken every time",
                "in");
     }
 }

@@ -316,18 +316,35 @@ static void add_part(const Shared *shared, int other, bool is_changed, const cha
     }
 }
 
-// The words for another line; false: it does not say what is replaced.
-static bool words_for(const Shared *shared, int other, char *words, size_t bytes) {
-    static const char joint[] = " instead of ", place[] = " in line ";
+static const char place[] = " in line ";
+
+// Whether another line says what is replaced.
+static bool says_replaced(const Shared *shared, int other) {
+    static const char joint[] = " instead of ";
     const char *was = strstr(shared->whole->words, joint), *at = strstr(shared->whole->words, place);
     char name[128], text[512], *end;
     if (!was || !at || at < was || !kernel_line(shared->kernel, other, text, sizeof text)) return false;
     was += sizeof joint - 1;
     snprintf(name, sizeof name, "%.*s", (int)(at - was), was);
     const long number = strtol(name, &end, 0);
-    if (*end ? !strstr(text, name) : times_said(text, number) != 1) return false;
+    return *end ? strstr(text, name) != NULL : times_said(text, number) == 1;
+}
+
+// The words for another line; false: it does not say what is replaced.
+static bool words_for(const Shared *shared, int other, char *words, size_t bytes) {
+    if (!says_replaced(shared, other)) return false;
+    const char *at = strstr(shared->whole->words, place);
     snprintf(words, bytes, "%.*s in line %d", (int)(at - shared->whole->words), shared->whole->words, other);
     return true;
+}
+
+// The compiler computes a value where it is used first: the line that says it may be above that. 0: none
+// does.
+static int line_that_says(const Shared *shared, int other) {
+    enum { FEW_LINES = 8 };
+    for (int l = other; l > 0 && l > other - FEW_LINES; l--)
+        if (l != shared->line && says_replaced(shared, l)) return l;
+    return 0;
 }
 
 bool propose_parts_of(const Kernel *kernel, const Change *whole, char *also, size_t bytes) {
@@ -345,9 +362,11 @@ bool propose_parts_of(const Kernel *kernel, const Change *whole, char *also, siz
     for (int k = 0; k < shared.other_count && !shared.is_indirect; k++)
         if (words_for(&shared, shared.others[k], words, sizeof words))
             add_part(&shared, shared.others[k], true, words);
+    const int said = line_that_says(&shared, shared.others[0]), other = said ? said : shared.others[0];
     if (shared.other_count == 1)
-        snprintf(also, bytes, ", and for line %d, which has the same value", shared.others[0]);
+        snprintf(also, bytes, ", and for line %d, which %s the same value", other, said ? "has" : "uses");
     else
-        snprintf(also, bytes, ", and for other lines that have the same value, as line %d", shared.others[0]);
+        snprintf(also, bytes, ", and for other lines that %s the same value, as line %d",
+                 said ? "have" : "use", other);
     return true;
 }

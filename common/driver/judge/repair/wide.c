@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "driver/judge/repair/kernel.h"
+#include "driver/judge/repair/words.h"
 
 enum { REGISTERS = 4096, OPERANDS = 3 };
 
@@ -325,8 +326,54 @@ static int compare_lines(const void *left, const void *right) {
     return *(const int *)left - *(const int *)right;
 }
 
-// " (int bytes)", if a line of kernel.cu declares one variable of up to 32 bits and sets it; otherwise
-// nothing, nor for that of a loop, which need not be what overflows.
+// Whether a loop begins in a line of kernel.cu that has no product, and a compiler has moved one
+// there, from where the loop uses it.
+static bool has_product_of_loop(const Kernel *kernel, int number) {
+    bool is_loop = false, has_product = false;
+    char said[512];
+    for (int b = 0; b < kernel->blocks.block_count; b++)
+        is_loop |= kernel->blocks.blocks[b].kind == BLOCK_LOOP && kernel->blocks.blocks[b].head == number;
+    if (!is_loop || !kernel_line(kernel, number, said, sizeof said) || strchr(said, '*')) return false;
+    for (int i = kernel->first; i < kernel->end && !has_product; i++) {
+        PtxInstruction in;
+        has_product = kernel->lines->lines[i].source == number &&
+                      ptx_instruction(&kernel->lines->lines[i], &in) && kind_of(&in) == WIDE_CALCULATION &&
+                      (opcode_is(&in, "mul") || opcode_is(&in, "mad"));
+    }
+    return has_product;
+}
+
+// The last product of two names in a line of kernel.cu, as "row * columns"; false: it has none.
+static bool product_in(const char *line, char *product, size_t room) {
+    const char *found = NULL, *end = NULL;
+    for (const char *star = line; (star = strstr(star, " * ")) != NULL; star++) {
+        const char *first = star, *last = star + strlen(" * ");
+        while (first > line && (is_word(first[-1]) || first[-1] == '.')) first--;
+        while (is_word(*last) || *last == '.') last++;
+        if (first == star || last == star + strlen(" * ") || (*first >= '0' && *first <= '9')) continue;
+        found = first;
+        end = last;
+    }
+    return found && (size_t)snprintf(product, room, "%.*s", (int)(end - found), found) < room;
+}
+
+// " (and wherever row * columns is again)", if other lines of the function calculate the same product: a
+// compiler does it once, for all of them.
+static void repeated_in(const Kernel *kernel, int number, char *words, size_t room) {
+    char line[512], other[512], product[40];
+    const int block = outermost_block(&kernel->blocks, number);
+    if (block < 0 || !kernel_line(kernel, number, line, sizeof line) ||
+        !product_in(line, product, sizeof product))
+        return;
+    for (int l = kernel->blocks.blocks[block].head; l <= kernel->blocks.blocks[block].end; l++) {
+        if (l == number || !kernel_line(kernel, l, other, sizeof other) || !strstr(other, product)) continue;
+        snprintf(words, room, " (and wherever %s is again)", product);
+        return;
+    }
+}
+
+// " (int bytes)", if a line of kernel.cu declares one variable of up to 32 bits and sets it; or where else
+// the product is; otherwise nothing, nor for the variable of a loop, which need not be what overflows.
 static void declared_in(const Kernel *kernel, int number, char *words, size_t room) {
     static const char pattern[] =
         "(^|[^A-Za-z0-9_(])(((unsigned|signed) +)?(int|short|char)|unsigned|u?int(8|16|32)_t) +"
@@ -341,6 +388,10 @@ static void declared_in(const Kernel *kernel, int number, char *words, size_t ro
         regexec(&expression, line + at[NAME].rm_eo, 0, NULL, 0) != 0)
         snprintf(words, room, " (%.*s %.*s)", (int)(at[TYPE].rm_eo - at[TYPE].rm_so), line + at[TYPE].rm_so,
                  (int)(at[NAME].rm_eo - at[NAME].rm_so), line + at[NAME].rm_so);
+    else if (has_product_of_loop(kernel, number))
+        snprintf(words, room, " (for a product in its loop)");
+    else
+        repeated_in(kernel, number, words, room);
     regfree(&expression);
 }
 
@@ -350,7 +401,7 @@ static void say_lines(const Kernel *kernel, Change *change) {
     enum { FEW = 3 };
     size_t used = (size_t)snprintf(change->words, sizeof change->words, "64-bit arithmetic in ");
     for (int l = 0; l < change->wide_count && used < sizeof change->words; l++) {
-        char declared[64] = "";
+        char declared[80] = "";
         const char *before = l == 0 ? "" : l == change->wide_count - 1 ? " and " : ", ";
         if (change->wide_count <= FEW) declared_in(kernel, change->wide_lines[l], declared, sizeof declared);
         used += (size_t)snprintf(change->words + used, sizeof change->words - used, "%sline %d%s", before,

@@ -341,12 +341,16 @@ static void propose_floats(const Proposer *proposer, int at) {
                  is_float ? "f" : "");
         proposer_replace(proposer, CHANGE_START, LIKELY, at, at, words);
     }
+    // Of two numbers between which a condition chooses, the one that is not 0 may be what is wrong, rather
+    // than the condition.
+    const bool is_chosen = token_is_one_of(&proposer->code->tokens, at - 1, "? :");
     for (int f = 0; f < 7; f++) {
         const char *other = is_float ? floats[f] : doubles[f];
         if (strncmp(other, proposer->code->tokens.source + token->from, (size_t)(token->to - token->from)) ==
             0)
             continue;
-        proposer_replace(proposer, CHANGE_START, f < 4 ? USUAL : RARE, at, at, other);
+        const int rank = f == 0 && is_chosen ? FIRST : f < 4 ? USUAL : RARE;
+        proposer_replace(proposer, CHANGE_START, rank, at, at, other);
     }
 }
 
@@ -357,6 +361,14 @@ static void propose_extremes(const Proposer *proposer, int at) {
     for (int f = 0; f < 3; f++) proposer_replace(proposer, CHANGE_START, LIKELY, at, at, floats[f]);
 }
 
+// Whether the token at `at` is compared with 0. More than a number that is never negative never is 0: a sum
+// in its place would only decide the condition for good.
+static bool is_compared_with_zero(const Tokens *tokens, int at) {
+    static const char signs[] = "== != < > <= >=";
+    return (token_is_one_of(tokens, at + 1, signs) && token_is(tokens, at + 2, "0")) ||
+           (token_is_one_of(tokens, at - 1, signs) && token_is(tokens, at - 2, "0"));
+}
+
 static void propose_near(const Proposer *proposer, int at, const char *name) {
     static const struct {
         const char *text;
@@ -365,8 +377,10 @@ static void propose_near(const Proposer *proposer, int at, const char *name) {
                  {"(2 * %s)", RARE},   {"(%s / 2)", RARE},   {"0", RARE}};
     const size_t count = sizeof forms / sizeof forms[0];
     char words[96];
-    const bool is_divisor = token_is_one_of(&proposer->code->tokens, at - 1, "/ %");
+    const bool is_divisor = token_is_one_of(&proposer->code->tokens, at - 1, "/ %"),
+               is_for_zero = is_compared_with_zero(&proposer->code->tokens, at);
     for (size_t f = 0; f < count - is_divisor; f++) {
+        if (is_for_zero && strchr(forms[f].text, '+')) continue;
         snprintf(words, sizeof words, forms[f].text, name);
         proposer_replace(proposer, CHANGE_EXPRESSION, forms[f].rank, at, at, words);
     }
@@ -502,6 +516,15 @@ static void propose_parameters(const Proposer *proposer, int at) {
     }
 }
 
+// Whether kernel.cu has a second dimension: without one, blockDim.y is another name for 1.
+static bool has_rows_of_threads(const Tokens *tokens) {
+    for (int t = 0; t + 2 < tokens->count; t++)
+        if (token_is_one_of(tokens, t, "threadIdx blockIdx blockDim gridDim block grid") &&
+            token_is_one_of(tokens, t + 1, ". ->") && token_is(tokens, t + 2, "y"))
+            return true;
+    return false;
+}
+
 static void propose_dimensions(const Proposer *proposer, int at) {
     const Tokens *tokens = &proposer->code->tokens;
     if (!token_is_one_of(tokens, at, "threadIdx blockIdx blockDim gridDim") || !token_is(tokens, at + 1, "."))
@@ -513,7 +536,11 @@ static void propose_dimensions(const Proposer *proposer, int at) {
         proposer_replace(proposer, dimensions[e].kind, dimensions[e].rank, at, at + 2, dimensions[e].now);
     }
     if (is_x && token_is_one_of(tokens, at, "blockDim gridDim")) propose_parameters(proposer, at);
-    if (!is_x && !is_y) return;
+    // The first thread or block instead of the last one.
+    if (token_is_one_of(tokens, at, "blockDim gridDim") && token_is(tokens, at + 3, "-") &&
+        token_is(tokens, at + 4, "1"))
+        proposer_replace(proposer, CHANGE_CONSTANT, USUAL, at, at + 4, "0");
+    if (!is_y && !(is_x && has_rows_of_threads(tokens))) return;
     snprintf(words, sizeof words, "%.*s.%s", tokens->all[at].to - tokens->all[at].from,
              tokens->source + tokens->all[at].from, is_x ? "y" : "x");
     proposer_replace(proposer, CHANGE_NAME, USUAL, at, at + 2, words);

@@ -255,6 +255,7 @@ void propose_heads(const Proposer *proposer, int function) {
             variable_name_text(proposer, head, name, sizeof name);
             for (int sign = 0; sign < 2; sign++) {
                 Text now = {0};
+                if (sum_cancels(start, name, "+-"[sign])) continue;
                 text_printf(&now, "%s %c %s", start, "+-"[sign], name);
                 proposer_replace(proposer, CHANGE_EXPRESSION, FIRST, first, last, text_chars(&now));
                 text_free(&now);

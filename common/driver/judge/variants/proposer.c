@@ -233,3 +233,15 @@ void variants_free(Variants *variants) {
     free(variants->all);
     *variants = (Variants){0};
 }
+
+bool sum_cancels(const char *sum, const char *term, char sign) {
+    const size_t length = strlen(term);
+    for (const char *at = sum; (at = strstr(at, term)) != NULL; at += length) {
+        const char *before = at, *behind = at + length;
+        while (before > sum && before[-1] == ' ') before--;
+        while (*behind == ' ') behind++;
+        const char own = before > sum ? before[-1] : '+';
+        if (strchr("+-", own) && own != sign && strchr("+-", *behind)) return true;
+    }
+    return false;
+}

@@ -113,3 +113,5 @@ void propose_loops(const Proposer *proposer, int function);
 void propose_places(const Proposer *proposer, int function);
 // parallel.c: one slip in all of several statements that are alike.
 void propose_parallel(const Proposer *proposer, int function);
+// Whether a sum has the term with the other sign: together they are 0, and nothing is added.
+bool sum_cancels(const char *sum, const char *term, char sign);

@@ -81,6 +81,15 @@ static const struct {
     {"* (blockDim.x / 32)", RARE},
 };
 
+// The sum that the tokens from `first` to `last` are a part of, which the caller frees.
+static char *sum_around(const Proposer *proposer, int first, int last) {
+    static const char ends[] = "= ( ) [ ] { } , ; ? : < > <= >= == != && || return";
+    const Tokens *tokens = &proposer->code->tokens;
+    while (first > 0 && !token_is_one_of(tokens, first - 1, ends)) first--;
+    while (last + 1 < tokens->count && !token_is_one_of(tokens, last + 1, ends)) last++;
+    return proposer_text(proposer, first, last, 0, 0, NULL);
+}
+
 // A whole number from `first` to `last`, as an index, with a term that it may lack. `adds`: a variable too.
 static void propose_for_number(const Proposer *proposer, int first, int last, bool adds) {
     char *was = proposer_text(proposer, first, last, 0, 0, NULL);
@@ -94,16 +103,19 @@ static void propose_for_number(const Proposer *proposer, int first, int last, bo
         text_free(&now);
     }
     Terms terms = {0};
+    char *sum = sum_around(proposer, first, last);
     if (adds) find_terms(proposer, first, &terms);
-    for (int t = 0; was && t < terms.count; t++) {
+    for (int t = 0; was && sum && t < terms.count; t++) {
         for (int sign = 0; sign < 2; sign++) {
             Text now = {0};
+            if (sum_cancels(sum, terms.texts[t], sign ? '-' : '+')) continue;
             text_printf(&now, "%s %c %s", was, sign ? '-' : '+', terms.texts[t]);
             const int rank = terms.are_of_address[t] ? LIKELY : sign ? LAST : RARE;
             proposer_replace(proposer, CHANGE_EXPRESSION, rank, first, last, text_chars(&now));
             text_free(&now);
         }
     }
+    free(sum);
     free(was);
 }
 
