@@ -92,8 +92,5 @@ const Chapter chapter = {
             {"SYNC", NULL,
              "All threads of a block must know whether their block collects the sums, or none may wait."},
             {"MISALIGNED", NULL, "`in` may begin 4, 8 or 12 bytes past a multiple of 16."},
-            {"WRONG", NULL,
-             "The order of the additions may depend only on the launch shape, so that every run gives the "
-             "same bits. The mailbox must be 0 again."},
         },
 };

@@ -219,9 +219,10 @@ static Facts facts_of_sizes(const Cases *cases) {
     Facts right = 0, wrong = 0;
     long long rests[] = {2, 4, 8};
     int unwritten = 0;
-    bool only_empty = true;      // go wrong
-    long long many_blocks = -1;  // the first size with more blocks than a block has threads that goes wrong
-    bool has_other_size = false; // and another one does
+    bool has_large_square = false; // that goes wrong
+    bool only_empty = true;        // go wrong
+    long long many_blocks = -1;    // the first size with more blocks than a block has threads that goes wrong
+    bool has_other_size = false;   // and another one does
     for (int i = 0; i < cases->judgement->case_count; i++) {
         const CaseReport *report = &cases->judgement->cases[i];
         const long long n = report->settings.size.n;
@@ -231,6 +232,8 @@ static Facts facts_of_sizes(const Cases *cases) {
             continue;
         }
         wrong |= kind_of_case(report);
+        const CaseSize *size = &report->settings.size;
+        has_large_square |= size->rows == size->columns && size->rows > 32;
         only_empty = only_empty && n == 0;
         const ShapeOfLaunch *launch = &report->shape.launches[0];
         if (launch->blocks > launch->block_threads) {
@@ -244,7 +247,8 @@ static Facts facts_of_sizes(const Cases *cases) {
             if (!is_rest || check->wrong != n % rests[r]) rests[r] = 1;
     }
     if (right & OBLONG) right &= ~FACT_SQUARES_RIGHT;
-    if (right & LARGER) right &= ~FACT_ONE_TILE_RIGHT;
+    // An oblong matrix may go wrong for what its sides are and not for its size.
+    if (right & LARGER || !has_large_square) right &= ~FACT_ONE_TILE_RIGHT;
     if (right & EDGE) right &= ~FACT_WHOLE_TILES_RIGHT;
     // One size alone may go wrong for any reason that large sizes have.
     if (!has_other_size) right &= ~FACT_FEW_BLOCKS_RIGHT;

@@ -47,9 +47,24 @@ static const Buffer *named_buffer(const Evidence *evidence, const char *name) {
     return index < 0 ? NULL : &task->buffers[index];
 }
 
-// Whether the warps of both threads follow from their x alone.
-static bool are_in_one_row(const Finding *finding) {
-    return finding->thread[1] + finding->thread[2] + finding->other_thread[1] + finding->other_thread[2] == 0;
+// The place in the task of the kernel that the finding is in.
+static int launch_of_finding(const Task *task, const CaseReport *report) {
+    for (int l = 0; task && l < task_launch_count(task); l++)
+        if (strcmp(task->launches[l].kernel, report->kernel) == 0) return l;
+    return 0;
+}
+
+// In its block, whose threads are numbered along x first.
+static unsigned warp_of(const ShapeOfLaunch *launch, const unsigned thread[3]) {
+    return (thread[0] + launch->block[0] * (thread[1] + launch->block[1] * thread[2])) / 32;
+}
+
+static bool are_in_two_warps(const Evidence *evidence) {
+    const CaseReport *report = evidence->first;
+    const int which = launch_of_finding(&evidence->of->tasks[evidence->task], report);
+    const ShapeOfLaunch *launch = &report->shape.launches[which];
+    const Finding *finding = evidence->finding;
+    return warp_of(launch, finding->thread) != warp_of(launch, finding->other_thread);
 }
 
 // Whether the access is at whole groups of 16 bytes from the beginning of its row, which is not at one. Rows
@@ -111,8 +126,7 @@ static Facts facts_of_finding(const Evidence *evidence) {
     if ((finding->kind == FINDING_RACE || finding->kind == FINDING_STALE_READ) &&
         memcmp(finding->block, finding->other_block, sizeof finding->block) != 0)
         facts |= FACT_OTHER_BLOCK;
-    else if (finding->kind == FINDING_RACE && are_in_one_row(finding) &&
-             finding->thread[0] / 32 != finding->other_thread[0] / 32)
+    else if (finding->kind == FINDING_RACE && are_in_two_warps(evidence))
         facts |= FACT_OTHER_WARP;
     if (finding->object[0] && finding->object_bytes == 0) facts |= FACT_NO_ROOM;
     if (!buffer) return facts;
@@ -225,6 +239,7 @@ static Facts facts_of_task(const Task *task) {
         const BufferRole role = task->buffers[b].role;
         if (role != INPUT && role != OUTPUT && role != OUTPUT_ZEROED) facts |= FACT_HAS_SCRATCH;
     }
+    if (task->is_bit_identical) facts |= FACT_SAME_BITS;
     if (task->memory_left) facts |= FACT_NO_MEMORY;
     return facts;
 }
@@ -715,6 +730,8 @@ void diagnose_what_if(const Chapter *of, const char *source, const Judgement *ju
     if (judgement->verdict != VERDICT_SLOW || !judgement->what_if.reaches || !shown->mistake ||
         (shown->mistake->what_if && is_supposed(shown->mistake, &judgement->what_if)))
         return;
+    // As long as its array is in local memory, a thread may wait for that.
+    if (shown->mistake->missed && strstr(shown->mistake->missed, "local_")) return;
     Evidence evidence = {.of = of, .judgement = judgement};
     gather(&evidence, source);
     for (int m = 0; m < mistake_count && !second->mistake; m++)

@@ -109,6 +109,7 @@ __extension__ typedef unsigned __int128 Facts;
 #define FACT_MAPS FACT(44)         // it has as many results as elements
 #define FACT_WORKSPACE FACT(43)    // it has a workspace that is 0 before the launch
 #define FACT_HAS_SCRATCH FACT(104) // and buffers besides its inputs and outputs
+#define FACT_SAME_BITS FACT(117)   // its results must be the same bits in every run
 #define FACT_PROGRAM FACT(74)      // it is a whole program
 #define FACT_NO_MEMORY FACT(75)    // which runs on a device whose memory is nearly full
 // Of all cases together: only these are wrong

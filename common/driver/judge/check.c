@@ -138,7 +138,7 @@ static bool is_left_zero(const CheckedCase *finished, int b, CheckReport *report
         snprintf(report->what, sizeof report->what,
                  "%s[%lld] is %s after the run; it must be 0 again, as before the run", buffer->name, i,
                  report->got_words);
-        snprintf(report->why, sizeof report->why, "The next sum on this workspace starts from that value.");
+        snprintf(report->why, sizeof report->why, "The next launch finds that value there.");
         return false;
     }
     return true;

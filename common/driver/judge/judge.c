@@ -35,12 +35,6 @@ void judgement_free(Judgement *judgement) {
 
 // ---- The verdict -----------------------------------------------------------------------------------------
 
-static bool differs_by_schedule_alone(const Case *a, const Case *b) {
-    return a->is_beside == b->is_beside && a->task == b->task && a->size.n == b->size.n &&
-           a->size.rows == b->size.rows && a->family == b->family && a->misalignment == b->misalignment &&
-           a->is_staggered == b->is_staggered;
-}
-
 // Tasks whose result must not depend on the order in which blocks and warps happen to run.
 static void compare_schedules(Judge *judge) {
     Judgement *judgement = judge->judgement;
@@ -52,7 +46,7 @@ static void compare_schedules(Judge *judge) {
         for (int k = 0; k < i; k++) {
             const CaseReport *first = &judgement->cases[k];
             if (!first->was_run || first->verdict != VERDICT_PASS ||
-                !differs_by_schedule_alone(&first->settings, &later->settings) ||
+                !case_is_of_other_schedule(&first->settings, &later->settings) ||
                 first->output_hash == later->output_hash)
                 continue;
             CheckReport *check = &later->check;
@@ -66,7 +60,8 @@ static void compare_schedules(Judge *judge) {
                      check->expected_words, (unsigned long long)first->settings.schedule, check->got_words,
                      (unsigned long long)later->settings.schedule);
             snprintf(check->why, sizeof check->why,
-                     "The order of the additions depends on which block or warp arrives first.");
+                     "The order of the additions depends on which block or warp arrives first. It may depend "
+                     "only on the launch shape.");
             judge_note_failure(judge, later);
             break;
         }

@@ -161,21 +161,34 @@ static bool misses_threads(const Search *search, const CaseReport *was, const Ca
            !search->shown->has_partial_barrier;
 }
 
-// Runs a case of the plan again. False: it fails, or not all threads reach a barrier of the changes.
+// Runs a case of the plan again. False: it fails, or not all threads reach a barrier of the changes. `hash`:
+// of its output; NULL: is not asked for.
 static bool passes(const Search *search, Worker *worker, const CaseReport *report,
-                   const Change *const changes[], int count, double *work) {
+                   const Change *const changes[], int count, double *work, uint64_t *hash) {
     Case one = report->settings;
     CaseReport now;
     one.is_counted = false;
     const bool was_run = run(search, worker, &one, changes, count, MORE_PATIENCE, &now);
     if (was_run) *work -= judge_work_of(&now);
+    if (hash) *hash = now.output_hash;
     return was_run && now.verdict == VERDICT_PASS && !misses_threads(search, report, &now, changes, count);
 }
 
+// Whether all cases that passed have the same bits under every schedule, as far as the task asks for that.
+// `hashes`: by case; 0: it was not run.
+static bool keeps_bits(const Judgement *judgement, const uint64_t *hashes) {
+    for (int i = 0; i < judgement->case_count; i++)
+        for (int k = 0; hashes[i] && k < i; k++)
+            if (hashes[k] && hashes[k] != hashes[i] &&
+                case_is_of_other_schedule(&judgement->cases[k].settings, &judgement->cases[i].settings))
+                return false;
+    return true;
+}
+
 // Runs the cases of the task with more than `least` elements and at most `largest`, those that failed first.
-// The number of them that passed; -1: one fails, or they are more than `work`.
+// The number of them that passed; -1: one fails, or they are more than `work`. `hashes`: as keeps_bits().
 static int passing(const Search *search, long long least, long long largest, Worker *worker,
-                   const Change *const changes[], int count, double *work) {
+                   const Change *const changes[], int count, double *work, uint64_t *hashes) {
     const Judgement *judgement = search->ptx.judge->judgement;
     int done = 0;
     for (int pass = 0; pass < 2; pass++) {
@@ -188,11 +201,11 @@ static int passing(const Search *search, long long least, long long largest, Wor
                                    (least < 0 || !report->settings.is_large);
             if ((!is_wanted && !is_beyond) || has_failed != (pass == 0)) continue;
             if (*work <= 0) return -1;
-            if (!passes(search, worker, report, changes, count, work)) return -1;
+            if (!passes(search, worker, report, changes, count, work, &hashes[i])) return -1;
             done += is_wanted;
         }
     }
-    return done;
+    return keeps_bits(judgement, hashes) ? done : -1;
 }
 
 // Whether the largest case that failed passes, which is beyond those of the search. One that is too much work
@@ -209,7 +222,7 @@ static bool passes_largest(const Search *search, long long largest, Worker *work
             judge_work_of(report) < work_of_larger && (!found || n > found->settings.size.n))
             found = report;
     }
-    return !found || passes(search, worker, found, changes, count, work);
+    return !found || passes(search, worker, found, changes, count, work, NULL);
 }
 
 // Whether it passes in cases that no plan has, too: the plan's own may not tell it from another change, as
@@ -224,10 +237,26 @@ static bool passes_apart(const Search *search, Worker *worker, const Change *con
         if (judge->workers[0].is_lost || !judge_ask_case_shape(judge, &one)) return true;
         const CaseReport drawn = {.settings = one};
         if (judge_case_shape(judge, &one)->verdict == VERDICT_PASS &&
-            !passes(search, worker, &drawn, changes, count, &work))
+            !passes(search, worker, &drawn, changes, count, &work, NULL))
             return false;
     }
     return true;
+}
+
+// As confirm().
+static int confirm_with(Search *search, Worker *worker, const Change *const changes[], int count,
+                        long long *largest, uint64_t *hashes) {
+    double work = work_to_confirm, more = work_of_larger;
+    const int done = passing(search, -1, search->largest, worker, changes, count, &work, hashes);
+    *largest = largest_for(search, changes, count);
+    if (done <= 0) search->work -= work_to_confirm - work; // for nothing
+    if (done > 0 && !search->smallest.is_large && !passes_apart(search, worker, changes, count)) return 0;
+    if (done <= 0 || *largest == search->largest) return done > 0 ? done : 0;
+    const int others = passing(search, search->largest, *largest, worker, changes, count, &more, hashes);
+    if (others < 0 && more > 0) return 0;
+    if (!passes_largest(search, *largest, worker, changes, count, &search->work)) return 0;
+    if (others < 0) *largest = search->largest;
+    return done + (others > 0 ? others : 0);
 }
 
 // Runs every case of the task, those that tell changes apart, and with some changes larger ones as well, as
@@ -235,17 +264,10 @@ static bool passes_apart(const Search *search, Worker *worker, const Change *con
 // or they are too much work.
 static int confirm(Search *search, Worker *worker, const Change *const changes[], int count,
                    long long *largest) {
-    double work = work_to_confirm, more = work_of_larger;
-    const int done = passing(search, -1, search->largest, worker, changes, count, &work);
-    *largest = largest_for(search, changes, count);
-    if (done <= 0) search->work -= work_to_confirm - work; // for nothing
-    if (done > 0 && !search->smallest.is_large && !passes_apart(search, worker, changes, count)) return 0;
-    if (done <= 0 || *largest == search->largest) return done > 0 ? done : 0;
-    const int others = passing(search, search->largest, *largest, worker, changes, count, &more);
-    if (others < 0 && more > 0) return 0;
-    if (!passes_largest(search, *largest, worker, changes, count, &search->work)) return 0;
-    if (others < 0) *largest = search->largest;
-    return done + (others > 0 ? others : 0);
+    uint64_t *hashes = calloc((size_t)search->ptx.judge->judgement->case_count + 1, sizeof *hashes);
+    const int done = hashes ? confirm_with(search, worker, changes, count, largest, hashes) : 0;
+    free(hashes);
+    return done;
 }
 
 // Some changes move a finding elsewhere whatever the mistake is.

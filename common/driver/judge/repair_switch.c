@@ -19,19 +19,28 @@ typedef struct {
     int count;
     const Change *const *changes;
     int change_count;
-    unsigned own; // what the lines of the changes do
-    bool failed;  // memory ran out
+    unsigned own;               // what the lines of the changes do
+    const SourcePlace *endless; // the loop that did not end; NULL: none
+    bool failed;                // memory ran out
 } Doings;
 
-// Instructions that decide where to go, or with which index, may be others with the change.
-static unsigned doings_of(const Counters *counted) {
+static bool is_endless(const Doings *doings, const SourcePlace *place) {
+    return doings->endless && doings->endless->line == place->line &&
+           strcmp(doings->endless->file, place->file) == 0;
+}
+
+// Instructions that decide where to go, or with which index, may be others with the change; but a loop that
+// did not end has to run, or nothing shows that it ends.
+static unsigned doings_of(const Doings *doings, const LineCounters *line) {
+    const Counters *counted = &line->counters;
     const uint64_t counts[] = {counted->global_ld_requests,
                                counted->global_st_requests,
                                counted->global_red_requests + counted->global_atom_requests,
                                counted->shared_ld + counted->shared_atom,
                                counted->shared_st + counted->shared_atom,
                                counted->float_ops,
-                               counted->shuffles + counted->votes + counted->matches + counted->reductions};
+                               counted->shuffles + counted->votes + counted->matches + counted->reductions,
+                               is_endless(doings, &line->place) ? counted->thread_instructions : 0};
     unsigned done = 0;
     for (size_t c = 0; c < sizeof counts / sizeof counts[0]; c++) done |= (unsigned)(counts[c] > 0) << c;
     return done;
@@ -45,7 +54,7 @@ static Doing *find(const Doings *doings, const SourcePlace *place) {
 }
 
 static void add(Doings *doings, const LineCounters *line) {
-    const unsigned done = doings_of(&line->counters);
+    const unsigned done = doings_of(doings, line);
     Doing *one = find(doings, &line->place);
     if (done == 0 || line->place.line <= 0) return;
     if (!one) {
@@ -73,8 +82,8 @@ static bool is_own(const Doings *doings, int line) {
 
 static void take(Doings *doings, const LineCounters *line) {
     Doing *one = find(doings, &line->place);
-    if (one) one->done &= ~doings_of(&line->counters);
-    if (is_own(doings, line->place.line)) doings->own |= doings_of(&line->counters);
+    if (one) one->done &= ~doings_of(doings, line);
+    if (is_own(doings, line->place.line)) doings->own |= doings_of(doings, line);
 }
 
 // Runs a case, and hands each of its lines to `heed`. False: nothing can be said.
@@ -119,6 +128,8 @@ bool repair_switches_off(const TaskPtx *ptx, const CaseReport *failed, long long
     Worker worker;
     Doings doings = {.changes = changes, .change_count = count};
     if (failed->settings.is_large) return false;
+    if (failed->verdict == VERDICT_TIMEOUT && failed->has_finding && failed->finding.place.line > 0)
+        doings.endless = &failed->finding.place;
     bool is_known = task_ptx_start(ptx, NULL, 0, &text, &worker);
     if (is_known) {
         is_known = run(ptx, &worker, &failed->settings, NULL, 0, add, &doings, work);

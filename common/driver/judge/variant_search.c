@@ -1,5 +1,6 @@
 #include "driver/judge/variant_search.h"
 
+#include <ctype.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -464,8 +465,22 @@ static bool repairs(VariantSearch *of, int which) {
     return false;
 }
 
+// Whether the number that a variant has in place of another is said in kernel.cu, too.
+static bool says_known_number(const VariantSearch *of, const Variant *variant) {
+    const Tokens *tokens = &of->code.tokens;
+    const char *end = strstr(variant->words, " instead of "), *from = end;
+    while (from && from > variant->words && isdigit((unsigned char)from[-1])) from--;
+    for (int t = 0; from < end && t < tokens->count; t++) {
+        const Token *token = &tokens->all[t];
+        if (token->kind == TOKEN_INTEGER && token->to - token->from == end - from &&
+            memcmp(tokens->source + token->from, from, (size_t)(end - from)) == 0)
+            return true;
+    }
+    return false;
+}
+
 // The likeliest first, of barriers the nearest to the finding, and of the others comparisons, in which one
-// sign is another one, and then the shortest.
+// sign is another one, then the shortest, and then those with a number that kernel.cu says.
 static bool comes_before(const VariantSearch *of, const Variant *a, const Variant *b) {
     const CaseReport *shown = of->search.shown;
     if (a->rank != b->rank) return a->rank < b->rank;
@@ -473,7 +488,8 @@ static bool comes_before(const VariantSearch *of, const Variant *a, const Varian
         return abs(a->line - shown->finding.place.line) < abs(b->line - shown->finding.place.line);
     const bool compares = a->kind == CHANGE_COMPARISON;
     if (compares != (b->kind == CHANGE_COMPARISON)) return compares;
-    return strlen(a->words) < strlen(b->words);
+    if (strlen(a->words) != strlen(b->words)) return strlen(a->words) < strlen(b->words);
+    return says_known_number(of, a) && !says_known_number(of, b);
 }
 
 static void sort_survivors(VariantSearch *of) {

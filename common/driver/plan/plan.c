@@ -322,6 +322,12 @@ static uint64_t plain_schedule(uint64_t first, int k) {
     return first;
 }
 
+bool case_is_of_other_schedule(const Case *a, const Case *b) {
+    return a->is_beside == b->is_beside && a->task == b->task && a->size.n == b->size.n &&
+           a->size.rows == b->size.rows && a->family == b->family && a->misalignment == b->misalignment &&
+           a->is_staggered == b->is_staggered;
+}
+
 uint64_t weak_schedule(uint64_t first, int k) {
     while (k > 0) k -= schedule_is_weak(++first);
     return first;

@@ -59,6 +59,9 @@ bool plan_add(Plan *plan, Case one);
 void plan_sort(Plan *plan);
 void plan_free(Plan *plan);
 
+// Whether two cases differ by their schedules alone.
+bool case_is_of_other_schedule(const Case *a, const Case *b);
+
 // The k-th weak schedule behind `first`; k from 1.
 uint64_t weak_schedule(uint64_t first, int k);
 

@@ -177,7 +177,7 @@ static ModelLimiter limiter_of(const ModelEstimate *e) {
     return memory >= e->issue ? MODEL_MEMORY : MODEL_INSTRUCTIONS;
 }
 
-static void say(ModelEstimate *e, const ModelShape *s) {
+static void say(ModelEstimate *e, const ModelDevice *d, const ModelShape *s) {
     double running = e->seconds - e->launch;
     char *to = e->words;
     size_t room = sizeof e->words;
@@ -209,6 +209,10 @@ static void say(ModelEstimate *e, const ModelShape *s) {
     case MODEL_LATENCY:
         if (e->blocks > busy * running)
             snprintf(to, room, "blocks: %.0f of them begin and end, one after the other", s->blocks);
+        else if (e->bytes_in_flight < 0.9 * e->bytes_to_fill && s->blocks < d->sm_count)
+            snprintf(to, room,
+                     "bytes in flight: %.1f KiB on %.0f of %.0f SMs, %.0f KiB on each would fill it",
+                     e->bytes_in_flight / 1024, s->blocks, d->sm_count, e->bytes_to_fill / 1024);
         else if (e->bytes_in_flight < 0.9 * e->bytes_to_fill)
             snprintf(to, room, "bytes in flight: %.*f KiB an SM, %.0f KiB would fill it",
                      e->bytes_in_flight < 10240 ? 1 : 0, e->bytes_in_flight / 1024, e->bytes_to_fill / 1024);
@@ -285,7 +289,7 @@ void model_estimate(const ModelDevice *d, const ModelShape *s, const ModelWork *
     e->bytes_in_flight = p.warps_on_sm * share_of(w->first * sector_bytes, trips);
     e->bytes_to_fill = d->peak_bytes_per_s * d->dram_read / d->sm_count * cycles / d->clock_hz;
     e->limiter = limiter_of(e);
-    say(e, s);
+    say(e, d, s);
 }
 
 void model_estimate_next(const ModelDevice *d, const ModelEstimate *next, ModelEstimate *sum) {

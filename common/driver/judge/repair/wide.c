@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "driver/judge/repair/kernel.h"
+#include "driver/judge/repair/linked_lines.h"
 #include "driver/judge/repair/words.h"
 
 enum { REGISTERS = 4096, OPERANDS = 3 };
@@ -320,6 +321,11 @@ static void declare_twins(Widening *wide) {
                               s ? "s" : "", r);
 }
 
+static bool calculates(const PtxInstruction *in) {
+    const WideKind kind = kind_of(in);
+    return kind == WIDE_CALCULATION || kind == WIDE_CONVERT || mask_with_high_half(in) != 0;
+}
+
 // ---- Words -----------------------------------------------------------------------------------------------
 
 static int compare_lines(const void *left, const void *right) {
@@ -372,9 +378,8 @@ static void repeated_in(const Kernel *kernel, int number, char *words, size_t ro
     }
 }
 
-// " (int bytes)", if a line of kernel.cu declares one variable of up to 32 bits and sets it; or where else
-// the product is; otherwise nothing, nor for the variable of a loop, which need not be what overflows.
-static void declared_in(const Kernel *kernel, int number, char *words, size_t room) {
+// " (int bytes)", if a line of kernel.cu declares one variable of up to 32 bits and sets it.
+static bool declares_narrow(const Kernel *kernel, int number, char *words, size_t room) {
     static const char pattern[] =
         "(^|[^A-Za-z0-9_(])(((unsigned|signed) +)?(int|short|char)|unsigned|u?int(8|16|32)_t) +"
         "([A-Za-z_][A-Za-z0-9_]*) *=[^=]";
@@ -383,29 +388,76 @@ static void declared_in(const Kernel *kernel, int number, char *words, size_t ro
     regex_t expression;
     regmatch_t at[PARTS];
     if (!kernel_line(kernel, number, line, sizeof line) || regcomp(&expression, pattern, REG_EXTENDED) != 0)
-        return;
-    if (regexec(&expression, line, PARTS, at, 0) == 0 &&
-        regexec(&expression, line + at[NAME].rm_eo, 0, NULL, 0) != 0)
+        return false;
+    const bool declares = regexec(&expression, line, PARTS, at, 0) == 0 &&
+                          regexec(&expression, line + at[NAME].rm_eo, 0, NULL, 0) != 0;
+    if (declares)
         snprintf(words, room, " (%.*s %.*s)", (int)(at[TYPE].rm_eo - at[TYPE].rm_so), line + at[TYPE].rm_so,
                  (int)(at[NAME].rm_eo - at[NAME].rm_so), line + at[NAME].rm_so);
-    else if (has_product_of_loop(kernel, number))
+    regfree(&expression);
+    return declares;
+}
+
+// What is declared there, or where else the product is; otherwise nothing, nor for the variable of a loop,
+// which need not be what overflows.
+static void describe_line(const Kernel *kernel, int number, char *words, size_t room) {
+    if (declares_narrow(kernel, number, words, room)) return;
+    if (has_product_of_loop(kernel, number))
         snprintf(words, room, " (for a product in its loop)");
     else
         repeated_in(kernel, number, words, room);
-    regfree(&expression);
+}
+
+// Whether an instruction of the kernel that calculates has this line.
+static bool has_calculation(const Kernel *kernel, int number) {
+    for (int i = kernel->first; i < kernel->end; i++) {
+        PtxInstruction in;
+        if (kernel->lines->lines[i].source == number && ptx_instruction(&kernel->lines->lines[i], &in) &&
+            calculates(&in))
+            return true;
+    }
+    return false;
+}
+
+static int add_number(int numbers[], int count, int number) {
+    for (int k = 0; k < count; k++)
+        if (numbers[k] == number) return count;
+    numbers[count] = number;
+    return count + 1;
+}
+
+// Adds the lines above `number` that declare a variable of it, and whose arithmetic a compiler has moved
+// there, as that of `int from = row * columns;` to `in[from + column]`. How many there are then, at most
+// `room`.
+static int add_moved(const Kernel *kernel, int lines[], int count, int room, int number) {
+    const int block = outermost_block(&kernel->blocks, number);
+    for (int above = number - 1;
+         count < room && above > 0 && outermost_block(&kernel->blocks, above) == block; above--) {
+        char declared[64], line[512];
+        if (declares_narrow(kernel, above, declared, sizeof declared) &&
+            kernel_line(kernel, above, line, sizeof line) && strpbrk(line + strcspn(line, "="), "*+-") &&
+            text_leads_to(line, kernel->symptoms->source, number) && !has_calculation(kernel, above))
+            count = add_number(lines, count, above);
+    }
+    return count;
 }
 
 // "64-bit arithmetic in line 12 (int bytes) and line 13, whose results stay in 64 bits": also where
 // a variable or a parameter of another line holds them.
 static void say_lines(const Kernel *kernel, Change *change) {
     enum { FEW = 3 };
+    int lines[MOST + FEW], count = change->wide_count;
+    memcpy(lines, change->wide_lines, (size_t)count * sizeof *lines);
+    for (int l = 0; change->wide_count <= FEW && l < count; l++)
+        count = add_moved(kernel, lines, count, 2 * FEW, lines[l]);
+    qsort(lines, (size_t)count, sizeof *lines, compare_lines);
     size_t used = (size_t)snprintf(change->words, sizeof change->words, "64-bit arithmetic in ");
-    for (int l = 0; l < change->wide_count && used < sizeof change->words; l++) {
+    for (int l = 0; l < count && used < sizeof change->words; l++) {
         char declared[80] = "";
-        const char *before = l == 0 ? "" : l == change->wide_count - 1 ? " and " : ", ";
-        if (change->wide_count <= FEW) declared_in(kernel, change->wide_lines[l], declared, sizeof declared);
+        const char *before = l == 0 ? "" : l == count - 1 ? " and " : ", ";
+        if (change->wide_count <= FEW) describe_line(kernel, lines[l], declared, sizeof declared);
         used += (size_t)snprintf(change->words + used, sizeof change->words - used, "%sline %d%s", before,
-                                 change->wide_lines[l], declared);
+                                 lines[l], declared);
     }
     if (used < sizeof change->words)
         snprintf(change->words + used, sizeof change->words - used, ", whose results stay in 64 bits");
@@ -430,11 +482,6 @@ static void propose_in(const Kernel *kernel, const int sources[], int count) {
         else
             use_twins(&wide, i, &in);
     }
-}
-
-static bool calculates(const PtxInstruction *in) {
-    const WideKind kind = kind_of(in);
-    return kind == WIDE_CALCULATION || kind == WIDE_CONVERT || mask_with_high_half(in) != 0;
 }
 
 void propose_wide(const Kernel *kernel) {
