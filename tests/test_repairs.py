@@ -791,7 +791,9 @@ def test_thread_0_of_a_block_is_one_thread(nvcc: str, built: Path, tmp_path: Pat
 
 def test_a_change_of_a_value_that_two_lines_share_names_both(nvcc: str, built: Path, tmp_path: Path) -> None:
     page, _ = judge_named(built, "wrong/ch10/blocks_overlap", tmp_path)
-    assert re.search(r"for the block's in line \d+, and for line \d+, which (has|uses) the same value, all", page)
+    assert re.search(
+        r"for the block's in line \d+, and for line \d+, which (has|uses) the same value, all", page
+    )
 
 
 @pytest.mark.parametrize(

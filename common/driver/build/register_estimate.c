@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "support/text.h"
+
 typedef struct {
     int first, last;   // instructions
     int successors[2]; // blocks; -1: none
