@@ -173,7 +173,7 @@ def test_results_without_a_record_do_not_pass(built: Path, image: Path, tmp_path
 def test_outcomes_that_make_no_sense(
     built: Path, image: Path, tmp_path: Path, parts: dict[int, bytes], verdict: str
 ) -> None:
-    every_case = b"".join(put(i, part, content) for i in range(20) for part, content in parts.items())
+    every_case = b"".join(put(i, part, content) for i in range(96) for part, content in parts.items())
     (tmp_path / "outcomes").write_bytes(every_case or b"\0\1\2garbage")
     result = judge(built, image, tmp_path, "--n", "0", "--outcomes", str(tmp_path / "outcomes"))
     assert result["verdict"] == verdict

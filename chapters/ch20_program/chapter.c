@@ -5,7 +5,7 @@
 static const CaseSize even[] = {{.n = 4096}, {.n = 65536}};
 // What is left over, and nothing at all.
 static const CaseSize odd[] = {{.n = 0}, {.n = 1}, {.n = 255}, {.n = 1000}, {.n = 65537}};
-static const CaseSize one[] = {{.n = 20000}};
+static const CaseSize one[] = {{.n = 1000}};
 
 #define PROGRAM(task_name, task_sizes, ...)                                                                  \
     {                                                                                                        \
@@ -22,17 +22,18 @@ const Chapter chapter = {
     .title = "A program of your own",
     .points = 10,
     .is_program = true,
-    .tasks = {PROGRAM("copies", even, .schedules = 1, .counted = {.n = 1 << 20}),
-              PROGRAM("shape", odd, .schedules = 1), PROGRAM("errors", one, .memory_left = 1000)},
+    .tasks = {PROGRAM("multiples", even, .schedules = 1, .counted = {.n = 1 << 20}),
+              PROGRAM("remainders", odd, .schedules = 1),
+              PROGRAM("errors", one, .memory_left = 1000, .failing_calls = 40)},
     .goals =
         {
             {
                 .words = "% of the possible overlap",
                 .measure = "overlap",
                 .bound = AT_LEAST,
-                .limit = 50,
+                .limit = 65,
                 .points = 2,
-                .task = "copies",
+                .task = "multiples",
                 .why =
                     "Copies to the device, kernels and copies back can run at the same time, if they are in "
                     "different streams and use different parts of the vectors.",
@@ -43,7 +44,7 @@ const Chapter chapter = {
                 .bound = AT_LEAST,
                 .limit = 99,
                 .points = 1,
-                .task = "copies",
+                .task = "multiples",
                 .why = "A time is that of all copies and kernels only if the first event is before all of "
                        "them and "
                        "the second after all of them.",
@@ -54,7 +55,7 @@ const Chapter chapter = {
                 .bound = EXACTLY,
                 .limit = 1,
                 .points = 1,
-                .task = "copies",
+                .task = "multiples",
                 .why = "A number that a kernel leaves in managed or mapped memory needs no copy.",
             },
         },

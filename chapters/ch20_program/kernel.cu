@@ -43,12 +43,12 @@ int main(int count, char **arguments) {
     // TODO 2: allocate three vectors on the device, copy a and b there, add them with vector_add, copy c back.
     // TODO 3: blocks of 256 threads, and as many as cover n; none if n is 0, because a grid of 0 blocks is an error.
     // TODO 4: let add_to_sum add all of c to one float that both sides reach: memory of cudaMallocManaged(), 0
-    //         before the launch. After the host has waited, it gives *total to write_results(); no copy is needed.
+    //         before the launch. After the host has waited, *total is the sum for write_results(); no copy is needed.
     // TODO 5: cut the vectors into at least four pieces, and send the pieces to two streams in turn: for each piece
     //         the copies to the device, the kernels, and the copy back, with cudaMemcpyAsync.
     // TODO 6: record an event before everything that the streams do and one after it, and wait for the second. The
-    //         time between the two goes to write_results().
-    write_results(problem, c, 0, 0);
+    //         milliseconds between the two go to write_results(), last.
+    write_results(problem, c, /* the sum of c */ 0, /* milliseconds */ 0);
 
     CHECK(cudaFreeHost(a));
     CHECK(cudaFreeHost(b));

@@ -18,7 +18,7 @@ static const char usage[] = "usage: run_program PROGRAM CASES OUTPUT LIBRARY [SE
                             "  LIBRARY  the folder of libcudart.so\n"
                             "  SECONDS  for one case, 10 if not given\n";
 
-enum { MOST_PRINTED = 64 << 10, MOST_SETTINGS = 16, CASE_SECONDS = 10 };
+enum { MOST_PRINTED = 64 << 10, MOST_SETTINGS = 16 };
 static const size_t MOST_ADDRESSES = (size_t)64 << 30, MOST_FILE = (size_t)300 << 20;
 
 typedef struct {
@@ -96,7 +96,7 @@ static bool has_case(const Request *r, int index) {
 
 int main(int count, char **arguments) {
     prepare_standard_streams();
-    static Request r = {.seconds = CASE_SECONDS};
+    static Request r = {.seconds = PROGRAM_CASE_SECONDS};
     if (count < 5 || count > 6) {
         fputs(usage, stderr);
         return 2;

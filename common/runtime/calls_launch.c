@@ -59,6 +59,7 @@ static cudaError_t launch(const void *stub, Launch *launch, void **arguments, cu
     launch_place = launch->place;
     error_is_from(&launch_place);
     if (sticky_error()) return sticky_error();
+    if (call_is_to_fail("launch", &launch_place)) return cudaErrorMemoryAllocation;
     cudaError_t error;
     launch->function = module_function(stub, &error);
     if (!launch->function) return error;
@@ -70,19 +71,19 @@ static cudaError_t launch(const void *stub, Launch *launch, void **arguments, cu
 
 cudaError_t cudaLaunchKernel(const void *stub, dim3 grid, dim3 block, void **arguments, size_t shared,
                              cudaStream_t stream) {
-    return CALL(
+    return CALL_OF_LAUNCH(
         launch(stub, &(Launch){.grid = grid, .block = block, .dynamic_shared = shared}, arguments, stream));
 }
 
 cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void **arguments, size_t shared,
                                cudaStream_t stream) {
-    return CALL(
+    return CALL_OF_LAUNCH(
         launch(kernel, &(Launch){.grid = grid, .block = block, .dynamic_shared = shared}, arguments, stream));
 }
 
 cudaError_t cudaLaunchCooperativeKernel(const void *stub, dim3 grid, dim3 block, void **arguments,
                                         size_t shared, cudaStream_t stream) {
-    return CALL(launch(
+    return CALL_OF_LAUNCH(launch(
         stub, &(Launch){.grid = grid, .block = block, .dynamic_shared = shared, .is_cooperative = true},
         arguments, stream));
 }
@@ -96,7 +97,7 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *st
         if (a->id == cudaLaunchAttributeClusterDimension)
             how.cluster = (dim3){a->val.clusterDim.x, a->val.clusterDim.y, a->val.clusterDim.z};
     }
-    return CALL(launch(stub, &how, arguments, config->stream));
+    return CALL_OF_LAUNCH(launch(stub, &how, arguments, config->stream));
 }
 
 // ---- What is known of a kernel ----------------------------------------------------------------------------

@@ -75,11 +75,16 @@ static cudaError_t check_direction(const Copy *c, CopySides sides) {
                bad_to = to_device ? !sides.to : is_device(sides.to);
     if (!bad_from && !bad_to) return cudaSuccess;
     const int meant = (is_device(sides.to) ? 1 : 0) + (is_device(sides.from) ? 2 : 0);
+    const bool is_opposite =
+        (c->kind == cudaMemcpyHostToDevice && is_device(sides.from) && !is_device(sides.to)) ||
+        (c->kind == cudaMemcpyDeviceToHost && is_device(sides.to) && !is_device(sides.from));
     report_host(COPY_DIRECTION, &c->place,
-                "%s says %s, but its destination is %s memory and its source is %s memory: with these "
-                "arguments it must be %s",
-                c->call, directions[c->kind], is_device(sides.to) ? "device" : "host",
-                is_device(sides.from) ? "device" : "host", directions[meant]);
+                "%s says %s, but its destination is %s memory and its source is %s memory: %s %s", c->call,
+                directions[c->kind], is_device(sides.to) ? "device" : "host",
+                is_device(sides.from) ? "device" : "host",
+                is_opposite ? "either the two are the wrong way round, or it must be"
+                            : "either one of them is the wrong pointer, or it must be",
+                directions[meant]);
     return cudaErrorInvalidValue;
 }
 

@@ -33,7 +33,8 @@ const Options *options(void) {
                          .ptx = getenv("WARPBOOK_PTX"),
                          .profile = getenv("WARPBOOK_PROFILE"),
                          .record = getenv("WARPBOOK_RECORD"),
-                         .memory = (size_t)number_of("WARPBOOK_MEMORY")};
+                         .memory = (size_t)number_of("WARPBOOK_MEMORY"),
+                         .failing = (int)number_of("WARPBOOK_FAIL")};
         if (read.devices < 1) read.devices = 1;
         if (read.devices > MOST_DEVICES) read.devices = MOST_DEVICES;
         is_read = true;
@@ -55,12 +56,13 @@ typedef struct {
     char file[512];
     int line;
     Text text; // the message, and notes on lines after it
+    bool is_after_failure;
 } Reported;
 
 enum { MOST_REPORTED = 500 };
 static Reported reported[MOST_REPORTED];
 static int reported_count;
-static bool last_is_new;
+static bool last_is_new, has_failed;
 
 // Prints and keeps a finding; false if it is known.
 static bool keep(const char *verdict, const char *file, int line, const char *message) {
@@ -71,7 +73,7 @@ static bool keep(const char *verdict, const char *file, int line, const char *me
             return false;
     if (reported_count == MOST_REPORTED) return false;
     Reported *r = &reported[reported_count++];
-    *r = (Reported){.verdict = verdict, .line = line};
+    *r = (Reported){.verdict = verdict, .line = line, .is_after_failure = has_failed};
     text_add(&r->text, message);
     snprintf(r->file, sizeof r->file, "%s", file);
     fflush(stdout);
@@ -125,6 +127,28 @@ bool report_kernel(const Finding *f, const char *kernel, const Place *launched) 
     return true;
 }
 
+void report_failure(const Place *place, const char *text) {
+    if (has_failed || (!options()->memory && !options()->failing)) return;
+    char file[4096];
+    int line;
+    place_line(place, file, sizeof file, &line);
+    fflush(stdout);
+    fprintf(stderr, "warpbook: failed %s:%d: %s\n", file, line, text);
+    has_failed = true;
+}
+
+bool failure_is_reported(void) { return has_failed; }
+
+void report_continues(const Place *place) {
+    static bool was_said;
+    char where[4200];
+    if (was_said) return;
+    was_said = true;
+    place_text(place, where, sizeof where);
+    fflush(stdout);
+    fprintf(stderr, "warpbook: continues %s: after it\n", where);
+}
+
 void report_once(const char *format, ...) {
     static char *said[64];
     char text[512];
@@ -169,6 +193,7 @@ void report_end(int status) {
             json_string(&json, "file", reported[i].file);
             json_integer(&json, "line", reported[i].line);
             json_string(&json, "message", text_chars(&reported[i].text));
+            if (reported[i].is_after_failure) json_boolean(&json, "after_failure", true);
             json_close_object(&json);
         }
         json_close_array(&json);

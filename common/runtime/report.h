@@ -22,6 +22,8 @@ typedef struct {
     const char *profile;  // WARPBOOK_PROFILE: the file for counters and times as JSON; NULL: none
     const char *record;   // WARPBOOK_RECORD: the file for the record of record.h; NULL: none
     size_t memory;        // WARPBOOK_MEMORY: bytes of device memory that are free; 0: all that the device has
+    int failing; // WARPBOOK_FAIL: of the places in the program that call CUDA, in the order in which it
+                 // comes to them, the one whose first call fails; 0: none
 } Options;
 const Options *options(void);
 
@@ -49,6 +51,12 @@ void report_host(HostFinding kind, const Place *place, const char *format, ...)
 void report_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 // Reports what a kernel did wrong; false if it was met before, or if it is an information.
 bool report_kernel(const Finding *finding, const char *kernel, const Place *launched);
+// The first call that failed, if the program runs where one is meant to (WARPBOOK_MEMORY, WARPBOOK_FAIL):
+// prints it for who runs the program. Findings after it say so.
+void report_failure(const Place *place, const char *text);
+bool failure_is_reported(void);
+// After it: the program makes another call, which is not part of giving up. Prints the first one.
+void report_continues(const Place *place);
 // A remark that is not a finding, once for each text: a missing function.
 // Reports a call that gets what it cannot use: "cudaEventRecord gets an event that was destroyed before".
 void report_call(const char *call, const char *what);

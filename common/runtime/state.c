@@ -111,17 +111,51 @@ void set_sticky(cudaError_t error) {
 }
 cudaError_t sticky_error(void) { return sticky; }
 
+// Whether a program that gives up may still call it.
+static bool gives_up(const char *name) {
+    static const char *const parts[] = {"Free", "Destroy", "Reset", "Get", "Query"};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (strstr(name, parts[i])) return true;
+    return false;
+}
+
+// Places are told apart by all calls that led there: calls in a loop are one, templates of headers are not.
+bool call_is_to_fail(const char *name, const Place *place) {
+    enum { MOST_PLACES = 1024 };
+    static Place met[MOST_PLACES];
+    static int count;
+    Place here;
+    const bool may_fail = options()->failing && count < options()->failing;
+    // A launch may follow a launch: both can be asked after once.
+    const bool continues = failure_is_reported() && !place && !gives_up(name);
+    if (entered > 1 || name[0] == '_' || !(may_fail || continues)) return false;
+    if (place)
+        here = *place;
+    else
+        place_here(&here);
+    if (continues) report_continues(&here);
+    if (!may_fail) return false;
+    for (int i = 0; i < count; i++)
+        if (memcmp(&met[i], &here, sizeof here) == 0) return false;
+    if (count == MOST_PLACES) return false;
+    met[count++] = here;
+    return count == options()->failing;
+}
+
 cudaError_t finish(cudaError_t error) {
     if (sticky) error = sticky;
     if (!error) known_place = NULL;
     if (!error || error == cudaErrorNotReady) return error;
     last = error;
+    Place here;
+    if (known_place)
+        here = *known_place;
+    else
+        place_here(&here);
+    report_failure(&here, error_text(error));
     if (!unseen) {
         unseen = error;
-        if (known_place)
-            unseen_place = *known_place;
-        else
-            place_here(&unseen_place);
+        unseen_place = here;
     }
     known_place = NULL;
     return error;

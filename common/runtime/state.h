@@ -26,6 +26,9 @@ int device_current(void);
 void device_use(int device);
 bool device_exists(int device);
 
+// The call `name` begins, at `place`; NULL: here. Whether it is the one that WARPBOOK_FAIL lets fail: it does
+// nothing then.
+bool call_is_to_fail(const char *name, const Place *place);
 // What a call returns: remembers an error as the last one. An error of a kernel is sticky: every call returns
 // it from then on.
 cudaError_t finish(cudaError_t error);
@@ -44,7 +47,9 @@ const char *error_name(cudaError_t error);
 const char *error_text(cudaError_t error);
 
 // The body of a call, under the lock: `return CALL(work)`.
-#define CALL(work)                                                                                           \
+#define CALL(work) CALL_OF_LAUNCH(call_is_to_fail(__func__, NULL) ? cudaErrorMemoryAllocation : (work))
+// The same of a launch, which knows where it was asked for, and asks itself whether it is to fail.
+#define CALL_OF_LAUNCH(work)                                                                                 \
     ({                                                                                                       \
         runtime_lock();                                                                                      \
         cudaError_t call_error = finish(work);                                                               \

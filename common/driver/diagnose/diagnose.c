@@ -218,6 +218,12 @@ static Facts facts_of_places(const Evidence *evidence) {
            (around.way_back_is_open ? FACT_WAY_BACK_OPEN : 0);
 }
 
+static Facts facts_of_timeline(const Timeline *timeline) {
+    for (int i = 0; i < timeline->count && timeline->stream_count > 0; i++)
+        if (timeline->work[i].stream == 0) return FACT_DEFAULT_STREAM;
+    return 0;
+}
+
 static Facts facts_of_task(const Task *task) {
     Facts facts = 0;
     const int out = task_output(task);
@@ -332,7 +338,7 @@ static void gather(Evidence *evidence, const char *source) {
     if (misses_only_moved(judgement)) evidence->facts |= FACT_ONLY_MOVED;
     if (local_memory_costs(&judgement->what_if)) evidence->facts |= FACT_LOCAL_MEMORY_COSTS;
     evidence->facts |= facts_of_banks(evidence->of, judgement) | facts_of_idle_threads(judgement);
-    if (evidence->of->is_program) evidence->facts |= FACT_PROGRAM;
+    if (evidence->of->is_program) evidence->facts |= FACT_PROGRAM | facts_of_timeline(&judgement->timeline);
     if (evidence->finding) {
         stripped_line(&evidence->source, evidence->finding->place.line, &evidence->line);
         stripped_line(&evidence->source, evidence->finding->other_place.line, &evidence->other);
@@ -719,7 +725,8 @@ void diagnose(const Chapter *of, const char *source, Judgement *judgement, Diagn
     // A repair that does not say why may be a way round the mistake; what the run itself shows is true.
     if (!diagnosis->mistake && judgement->repair.change_count > 0 && !says_why(&judgement->repair))
         diagnosis->mistake = shown;
-    // Where each element is accounted for, what the source alone suggests is no longer needed, and may be wrong.
+    // Where each element is accounted for, what the source alone suggests is no longer needed, and may be
+    // wrong.
     if (diagnosis->mistake && judgement->accounting.n > 0 && !proof_of(diagnosis->mistake, &evidence))
         diagnosis->mistake = NULL;
     explain(&evidence, diagnosis);

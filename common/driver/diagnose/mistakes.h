@@ -111,7 +111,9 @@ __extension__ typedef unsigned __int128 Facts;
 #define FACT_HAS_SCRATCH FACT(104) // and buffers besides its inputs and outputs
 #define FACT_SAME_BITS FACT(117)   // its results must be the same bits in every run
 #define FACT_PROGRAM FACT(74)      // it is a whole program
-#define FACT_NO_MEMORY FACT(75)    // which runs on a device whose memory is nearly full
+#define FACT_NO_MEMORY FACT(75) // which runs where calls fail: on a device whose memory is nearly full, say
+#define FACT_DEFAULT_STREAM                                                                                  \
+    FACT(67) // it has copies or kernels in the default stream, and others in other streams
 // Of all cases together: only these are wrong
 #define FACT_SQUARES_RIGHT FACT(38)     // matrices with other than as many rows as columns, and all of those
 #define FACT_ONE_TILE_RIGHT FACT(39)    // those with more than 32 rows or columns

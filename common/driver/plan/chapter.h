@@ -343,6 +343,8 @@ typedef struct {
     // In a program (Chapter.is_program): the device has that many bytes left, which are too few, and the
     // program must notice. 0: as many as there are.
     long long memory_left;
+    // And so many cases more, in each of which the first call at another place in the program fails.
+    int failing_calls;
 
     // Bandwidth: at this size; n = 2^28, or the largest of .sizes where they have rows, unless given. Cut to
     // max_n_gpu and to what the device has room for. NOT_TIMED: never (tables never are).

@@ -33,7 +33,7 @@ static const HostKind kinds[] = {
      "Launches and asynchronous copies return before their work is done: the host has to wait for the "
      "stream, for an "
      "event or for the device."},
-    {"UNCHECKED", VERDICT_FAULT, "does not look at an error",
+    {"UNCHECKED", VERDICT_FAULT, "continues after a call that failed",
      "A call that fails has not done its work, and everything after it computes with what is not there."},
     {"LEAK", VERDICT_RESOURCE, "does not free what it allocates",
      "Memory that is never freed is missing to everything that runs later in the same process."},

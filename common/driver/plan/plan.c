@@ -122,7 +122,7 @@ static void add_case(Plan *plan, Case one) {
             same_size(&there->size, &one.size) && there->family == one.family &&
             there->misalignment == one.misalignment && there->is_staggered == one.is_staggered &&
             there->schedule == one.schedule && there->figures == one.figures &&
-            (!there->is_counted || there->recount == one.recount)) {
+            there->failing == one.failing && (!there->is_counted || there->recount == one.recount)) {
             there->is_counted = there->is_counted || one.is_counted;
             return;
         }

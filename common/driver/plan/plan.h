@@ -23,6 +23,7 @@ typedef struct {
     int figures;        // whose figures LAUNCH is given: 0 the device's, p + 1 those of gpu_profiles[p]
     bool is_beside;     // on the emulator, beside a GPU
     bool is_unforeseen; // of a size that the run chose
+    int failing;        // of a program: the place whose first call fails (WARPBOOK_FAIL); 0: none
     bool is_drawn;      // of a size that the run draws: only its result is checked, neither races nor
                         // initialisation
     bool is_large;      // a few blocks out of many, on the emulator: large.h

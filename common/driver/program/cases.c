@@ -37,8 +37,16 @@ static void add_size(const Chapter *of, int t, CaseSize size, bool is_drawn, con
     }
 }
 
+// Cases in which one call after another fails.
+static void add_failing(const Chapter *of, int t, CaseSize size, const Options *options, Plan *plan) {
+    if (options->has_schedule) return;
+    for (int call = 1; call <= of->tasks[t].failing_calls; call++)
+        plan_add(plan, (Case){.task = t, .size = size, .family = FAMILY_INTEGERS, .failing = call});
+}
+
 static int by_size(const void *left, const void *right) {
     const Case *a = left, *b = right;
+    if (a->failing != b->failing) return a->failing - b->failing;
     if (a->size.n != b->size.n) return a->size.n < b->size.n ? -1 : 1;
     if (a->task != b->task) return a->task - b->task;
     return (a->schedule > b->schedule) - (a->schedule < b->schedule);
@@ -50,12 +58,15 @@ bool program_plan(const Chapter *of, const Options *options, const Seeds *seeds,
         const Task *task = &of->tasks[t];
         if (options->n >= 0) {
             add_size(of, t, (CaseSize){.n = options->n}, false, options, plan);
+            add_failing(of, t, (CaseSize){.n = options->n}, options, plan);
             continue;
         }
         for (int i = 0; i < task->size_count; i++) add_size(of, t, task->sizes[i], false, options, plan);
+        if (task->failing_calls) add_failing(of, t, task->sizes[0], options, plan);
         if (task->memory_left) continue;
         for (int i = 0; i < options->also_count; i++) add_size(of, t, options->also[i], false, options, plan);
         if (task->counted.n) add_size(of, t, task->counted, false, options, plan);
+        if (task->counted.n) continue; // the sizes of the other task show what is left over
         const long long drawn = seeds_choose(seeds, task->name, 0, drawn_least, drawn_most);
         add_size(of, t, (CaseSize){.n = drawn}, true, options, plan);
     }
@@ -102,7 +113,9 @@ bool program_write_cases(const Chapter *of, const Plan *plan, const Seeds *seeds
         if (!write_input(&of->tasks[one->task], one, seeds, path, error)) return false;
         text_printf(&settings, "WARPBOOK_SEED=%llu\n", (unsigned long long)one->schedule);
         if (gpu[0]) text_printf(&settings, "WARPBOOK_GPU=%s\n", gpu);
-        if (of->tasks[one->task].memory_left)
+        if (one->failing)
+            text_printf(&settings, "WARPBOOK_FAIL=%d\n", one->failing);
+        else if (of->tasks[one->task].memory_left)
             text_printf(&settings, "WARPBOOK_MEMORY=%lld\n", of->tasks[one->task].memory_left);
         snprintf(path, sizeof path, "%s/%02d/settings", folder, i);
         const bool good = write_file_atomically(path, text_chars(&settings), settings.bytes, error);

@@ -4,7 +4,7 @@
 #include "driver/plan/plan.h"
 #include "support/file.h"
 
-enum { MOST_PROGRAM_CASES = 64 };
+enum { MOST_PROGRAM_CASES = 96 };
 
 // The cases of all tasks, the small ones first. False when memory ran out.
 bool program_plan(const Chapter *of, const Options *options, const Seeds *seeds, Plan *plan);

@@ -1,6 +1,7 @@
 #include "driver/program/host_findings.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "support/json.h"
@@ -8,8 +9,10 @@
 static bool is_worse(const HostKind *kind, const HostKind *than) { return !than || kind < than; }
 
 // Adds the first `bytes` bytes of a message, in which files are named as the compiler saw them, in a folder
-// that is gone: each by its last part only.
-static void add_without_folders(Text *safe, const char *message, size_t bytes) {
+// that is gone: each by its last part only, and kernel.cu by that of its source.
+static void add_without_folders(Text *safe, const char *message, size_t bytes, const char *source) {
+    static const char compiled[] = "kernel.cu:";
+    const char *slash = strrchr(source, '/'), *name = slash ? slash + 1 : source;
     for (size_t at = 0; at < bytes;) {
         const size_t space = at + strspn(message + at, " ");
         const size_t end = space + strcspn(message + space, " ");
@@ -19,23 +22,69 @@ static void add_without_folders(Text *safe, const char *message, size_t bytes) {
             for (size_t i = space; i < stop; i++)
                 if (message[i] == '/') from = i + 1;
         text_add_printable(safe, message + at, (space < bytes ? space : bytes) - at);
+        const bool is_source = from > space && strncmp(message + from, compiled, strlen(compiled)) == 0;
+        if (is_source) {
+            text_add_printable(safe, name, strlen(name));
+            from += strlen(compiled) - 1;
+        }
         if (from < stop) text_add_printable(safe, message + from, stop - from);
         at = stop;
     }
 }
 
+// kernel.cu as people know it, or no place.
+static SourcePlace place_in(const char *file, int line, const char *source) {
+    const char *slash = strrchr(file, '/');
+    SourcePlace place = {0};
+    if (strcmp(slash ? slash + 1 : file, "kernel.cu") != 0 || line <= 0) return place;
+    place.line = line;
+    snprintf(place.file, sizeof place.file, "%s", source);
+    return place;
+}
+
+// Reads the first line that begins so: "BEGIN FILE:LINE: TEXT". False: there is none.
+static bool read_line(const char *printed, const char *begin, const char *source, SourcePlace *place,
+                      char *words, size_t word_bytes) {
+    const char *at = strstr(printed, begin);
+    char line[400];
+    if (!at) return false;
+    at += strlen(begin);
+    snprintf(line, sizeof line, "%.*s", (int)strcspn(at, "\n"), at);
+    char *text = strstr(line, ": "), *number = NULL;
+    if (text) {
+        *text = '\0';
+        number = strrchr(line, ':');
+    }
+    if (!number) return true;
+    *number = '\0';
+    *place = place_in(line, (int)strtol(number + 1, NULL, 10), source);
+    Text safe = {0};
+    text_add_printable(&safe, text + 2, strlen(text + 2));
+    snprintf(words, word_bytes, "%s", text_chars(&safe));
+    text_free(&safe);
+    return true;
+}
+
+bool failure_read(const char *printed, const char *source, Failure *failure) {
+    char rest[64];
+    *failure = (Failure){0};
+    if (!read_line(printed, "warpbook: failed ", source, &failure->place, failure->text,
+                   sizeof failure->text))
+        return false;
+    failure->continues =
+        read_line(printed, "warpbook: continues ", source, &failure->next, rest, sizeof rest);
+    return true;
+}
+
 static void take(const HostKind *kind, const JsonValue *one, const char *source, HostFindings *findings) {
-    const char *file = json_as_string(json_member(one, "file"), ""), *slash = strrchr(file, '/');
     const char *message = json_as_string(json_member(one, "message"), "");
     Text safe = {0};
     findings->kind = kind;
-    findings->place = (SourcePlace){.line = (int)json_as_integer(json_member(one, "line"), 0)};
-    if (strcmp(slash ? slash + 1 : file, "kernel.cu") == 0 && findings->place.line > 0)
-        snprintf(findings->place.file, sizeof findings->place.file, "%s", source);
-    else
-        findings->place.line = 0;
+    findings->is_after_failure = json_as_boolean(json_member(one, "after_failure"), false);
+    findings->place = place_in(json_as_string(json_member(one, "file"), ""),
+                               (int)json_as_integer(json_member(one, "line"), 0), source);
     // The notes after the message name files as the compiler saw them; the first one helps.
-    add_without_folders(&safe, message, strcspn(message, "\n"));
+    add_without_folders(&safe, message, strcspn(message, "\n"), source);
     snprintf(findings->message, sizeof findings->message, "%s", text_chars(&safe));
     text_free(&safe);
 }

@@ -69,6 +69,25 @@ static void wrong(CaseReport *report, const char *buffer, long long index, doubl
     value_text(got, check->got_words, sizeof check->got_words);
 }
 
+// Whether of each so many elements the first quarter is right, and the rest is 0.
+static bool has_only_quarters(const float *inputs, const Delivered *d, size_t each) {
+    const size_t n = (size_t)d->n;
+    for (size_t i = 0; i < n; i++) {
+        const bool is_there = i % each < each / 4;
+        if (d->c[i] != (is_there ? (float)((double)inputs[i] + (double)inputs[n + i]) : 0)) return false;
+    }
+    return true;
+}
+
+// How long pieces are of which only the first quarter is right, and the rest 0; 0: no such length.
+static size_t length_of_quarters(const float *inputs, const Delivered *d) {
+    enum { MOST_PIECES = 64, LEAST_LENGTH = 16 };
+    const size_t n = (size_t)d->n;
+    for (size_t pieces = 1; pieces <= MOST_PIECES && n / pieces >= LEAST_LENGTH; pieces++)
+        if (n % (4 * pieces) == 0 && has_only_quarters(inputs, d, n / pieces)) return n / pieces;
+    return 0;
+}
+
 static void check_results(const float *inputs, const Delivered *d, CaseReport *report) {
     const size_t n = (size_t)d->n;
     long long first = -1, count = 0, zeros = 0, wrong_zeros = 0;
@@ -90,11 +109,19 @@ static void check_results(const float *inputs, const Delivered *d, CaseReport *r
     if (count > 0) {
         wrong(report, "c", first, inputs[first] + inputs[n + (size_t)first], d->c[first], 0);
         check->wrong = count;
+        const size_t quarters = wrong_zeros == count && zeros < d->n ? length_of_quarters(inputs, d) : 0;
+        char pattern[96] = "";
+        if (quarters == n)
+            snprintf(pattern, sizeof pattern, "; of c the first quarter is right, and the rest is 0");
+        else if (quarters)
+            snprintf(pattern, sizeof pattern,
+                     "; of each %zu elements the first quarter is right, and the rest is 0", quarters);
+        else if (zeros == d->n)
+            snprintf(pattern, sizeof pattern, "; all of c is 0");
+        else if (wrong_zeros == count)
+            snprintf(pattern, sizeof pattern, "; every wrong element is 0");
         snprintf(check->what, sizeof check->what, "c[%lld] is %s, and should be %s%s", first,
-                 check->got_words, check->expected_words,
-                 zeros == d->n          ? "; all of c is 0"
-                 : wrong_zeros == count ? "; every wrong element is 0"
-                                        : "");
+                 check->got_words, check->expected_words, pattern);
         return;
     }
     // Whole numbers add up exactly in any order while their magnitudes stay below 2^24.
@@ -146,7 +173,9 @@ static void own_words(const Text *printed, char *words, size_t bytes) {
 // How the program ended, if that alone decides.
 static bool ends_badly(const Task *task, const Outcome *outcome, const Ended *e, CaseReport *report) {
     if (e->timed_out)
-        say(report, VERDICT_TIMEOUT, "the program does not end");
+        say(report, VERDICT_TIMEOUT,
+            "the program was ended after %d seconds, the most that it has for a case here",
+            PROGRAM_CASE_SECONDS);
     else if (e->output_was_cut)
         say(report, VERDICT_OUTPUT_LIMIT, "the program prints more than 64 KiB");
     else if (e->signal == SIGXFSZ)
@@ -164,6 +193,40 @@ static bool ends_badly(const Task *task, const Outcome *outcome, const Ended *e,
     } else
         return false;
     return true;
+}
+
+// A case in which a call fails: whether the program notices. What it does wrong before that is told as ever.
+static bool notices_failure(const Run *run, const Outcome *outcome, const Ended *e, const HostFindings *host,
+                            CaseReport *report) {
+    const Task *task = &run->judge.of->tasks[report->settings.task];
+    const char *judge = report->settings.failing ? "the judge lets this call fail" : "this call fails";
+    Failure failure;
+    if (!failure_read(text_chars(&outcome->parts[OUTCOME_PRINTED]), run->source, &failure)) {
+        if (report->settings.failing) return true; // the program has fewer calls
+        return !ends_badly(task, outcome, e, report);
+    }
+    if (e->timed_out || e->output_was_cut || e->signal == SIGXFSZ)
+        return !ends_badly(task, outcome, e, report);
+    if (e->signal)
+        say(report, VERDICT_FAULT, "%s (%s), and the program continues, until signal %d (%s) ends it", judge,
+            failure.text, e->signal, strsignal(e->signal));
+    else if (failure.continues && failure.next.line)
+        say(report, VERDICT_FAULT, "%s (%s), and the program continues, with the call at line %d", judge,
+            failure.text, failure.next.line);
+    // Work that is still to do when a program ends can be found wrong then, which shows nothing.
+    else if (failure.continues || (host->is_after_failure && host->kind == host_kind("HOST_ACCESS")))
+        say(report, VERDICT_FAULT, "%s (%s), and the program continues", judge, failure.text);
+    else if (host->is_after_failure && e->exit_status == 0)
+        say(report, VERDICT_FAULT, "%s (%s), and the program ends with status 0, as if all were well", judge,
+            failure.text);
+    else if (e->exit_status == 0)
+        say(report, VERDICT_WRONG, "%s, at line %d (%s), and the program ends with status 0", judge,
+            failure.place.line, failure.text);
+    else
+        return true;
+    if (report->verdict == VERDICT_FAULT) report->host = "UNCHECKED";
+    report->place = failure.place;
+    return false;
 }
 
 static void take_host_finding(const HostFindings *host, CaseReport *report) {
@@ -235,12 +298,17 @@ static void judge_case(Run *run, int index) {
     host_findings_read(text_chars(found), found->bytes, run->source, &host);
     // Errors of kernels are told by the replay, which knows more. A leak matters least.
     const bool is_leak = host.kind == host_kind("LEAK");
+    if (task->memory_left && (!host.kind || is_leak || host.is_after_failure)) {
+        if (is_leak) host.is_after_failure = false; // it does not show that the program continued
+        notices_failure(run, outcome, &ended, &host, report);
+        return;
+    }
     if (host.kind && !is_leak && (!host.kernel_count || task->memory_left)) {
         take_host_finding(&host, report);
         return;
     }
     const bool is_bad = ends_badly(task, outcome, &ended, report);
-    if (task->memory_left || (is_bad && !host.count)) return; // it noticed, or did not
+    if (is_bad && !host.count) return;
     char why[200] = "";
     const Text *file = &outcome->parts[OUTCOME_RESULT], *record = &outcome->parts[OUTCOME_RECORD];
     const bool has_result =

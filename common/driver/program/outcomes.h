@@ -22,7 +22,9 @@ typedef struct {
     bool was_run;
 } Outcome;
 
-enum { MOST_OUTCOMES = 64, MOST_OUTCOME_BYTES = 1 << 29 };
+enum { MOST_OUTCOMES = 96, MOST_OUTCOME_BYTES = 1 << 29 };
+
+enum { PROGRAM_CASE_SECONDS = 10 }; // for a case
 
 // The file in a case's folder: "ended", "printed", "result", "findings", "record".
 const char *outcome_name(OutcomePart part);
