@@ -725,10 +725,6 @@ void diagnose(const Chapter *of, const char *source, Judgement *judgement, Diagn
     // A repair that does not say why may be a way round the mistake; what the run itself shows is true.
     if (!diagnosis->mistake && judgement->repair.change_count > 0 && !says_why(&judgement->repair))
         diagnosis->mistake = shown;
-    // Where each element is accounted for, what the source alone suggests is no longer needed, and may be
-    // wrong.
-    if (diagnosis->mistake && judgement->accounting.n > 0 && !proof_of(diagnosis->mistake, &evidence))
-        diagnosis->mistake = NULL;
     explain(&evidence, diagnosis);
     tell_shape(&evidence, judgement, diagnosis->mistake, diagnosis->proof);
     evidence_free(&evidence);
