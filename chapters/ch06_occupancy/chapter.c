@@ -476,9 +476,8 @@ const Chapter chapter = {
     .remarks =
         {
             {"WRONG", "table",
-             "The answers are those of NVIDIA's occupancy calculator: each follows from the figures of its "
-             "own "
-             "row, some of them rounded up to a unit."},
+             "The answers are those of NVIDIA's occupancy calculator: each follows from the figures of "
+             "its own row, some of them rounded up to a unit."},
             {"LAUNCH", "launch",
              "Launch at least one block, of whole warps, with no more threads than a block may have."},
         },

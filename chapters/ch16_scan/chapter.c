@@ -166,8 +166,7 @@ const Chapter chapter =
                  "at once."},
                 {"SYNC", NULL, "All threads of a block must reach each barrier, with or without an element."},
                 {"WRONG", NULL,
-                 "The first wrong element shows where to look: if it is the first behind a warp's 32 "
-                 "elements, "
-                 "behind a block's or behind a tile's, at what is added from those before it."},
+                 "The first wrong element shows where to look: if it is the first behind a warp's "
+                 "32 elements, behind a block's or behind a tile's, at what is added from those before it."},
             },
 };
