@@ -5,14 +5,20 @@
 #include <string.h>
 
 #include "support/json.h"
+#include "support/text.h"
 
 static bool is_worse(const HostKind *kind, const HostKind *than) { return !than || kind < than; }
+
+static const char *last_part(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
 
 // Adds the first `bytes` bytes of a message, in which files are named as the compiler saw them, in a folder
 // that is gone: each by its last part only, and kernel.cu by that of its source.
 static void add_without_folders(Text *safe, const char *message, size_t bytes, const char *source) {
     static const char compiled[] = "kernel.cu:";
-    const char *slash = strrchr(source, '/'), *name = slash ? slash + 1 : source;
+    const char *name = last_part(source);
     for (size_t at = 0; at < bytes;) {
         const size_t space = at + strspn(message + at, " ");
         const size_t end = space + strcspn(message + space, " ");
@@ -22,7 +28,7 @@ static void add_without_folders(Text *safe, const char *message, size_t bytes, c
             for (size_t i = space; i < stop; i++)
                 if (message[i] == '/') from = i + 1;
         text_add_printable(safe, message + at, (space < bytes ? space : bytes) - at);
-        const bool is_source = from > space && strncmp(message + from, compiled, strlen(compiled)) == 0;
+        const bool is_source = from > space && starts_with(message + from, compiled);
         if (is_source) {
             text_add_printable(safe, name, strlen(name));
             from += strlen(compiled) - 1;
@@ -34,9 +40,8 @@ static void add_without_folders(Text *safe, const char *message, size_t bytes, c
 
 // kernel.cu as people know it, or no place.
 static SourcePlace place_in(const char *file, int line, const char *source) {
-    const char *slash = strrchr(file, '/');
     SourcePlace place = {0};
-    if (strcmp(slash ? slash + 1 : file, "kernel.cu") != 0 || line <= 0) return place;
+    if (strcmp(last_part(file), "kernel.cu") != 0 || line <= 0) return place;
     place.line = line;
     snprintf(place.file, sizeof place.file, "%s", source);
     return place;
