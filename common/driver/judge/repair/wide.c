@@ -426,6 +426,22 @@ static int add_number(int numbers[], int count, int number) {
     return count + 1;
 }
 
+// Whether an expression is a number of threads or of a thread alone, as gridDim.x * blockDim.x is: no launch
+// has more of them than 32 bits hold.
+static bool counts_threads(const char *expression) {
+    static const char *const names[] = {"gridDim", "blockDim", "blockIdx", "threadIdx"};
+    for (const char *at = expression, *end; *at; at = end) {
+        end = at + 1;
+        if (!is_word(*at)) continue;
+        while (is_word(*end)) end++;
+        bool is_known = at > expression && at[-1] == '.';
+        for (size_t k = 0; k < sizeof names / sizeof *names; k++)
+            is_known |= (size_t)(end - at) == strlen(names[k]) && starts_with(at, names[k]);
+        if (!is_known) return false;
+    }
+    return true;
+}
+
 // Adds the lines above `number` that declare a variable of it, and whose arithmetic a compiler has moved
 // there, as that of `int from = row * columns;` to `in[from + column]`. How many there are then, at most
 // `room`.
@@ -434,8 +450,11 @@ static int add_moved(const Kernel *kernel, int lines[], int count, int room, int
     for (int above = number - 1;
          count < room && above > 0 && outermost_block(&kernel->blocks, above) == block; above--) {
         char declared[64], line[512];
-        if (declares_narrow(kernel, above, declared, sizeof declared) &&
-            kernel_line(kernel, above, line, sizeof line) && strpbrk(line + strcspn(line, "="), "*+-") &&
+        if (!declares_narrow(kernel, above, declared, sizeof declared) ||
+            !kernel_line(kernel, above, line, sizeof line))
+            continue;
+        const char *set_to = line + strcspn(line, "=");
+        if (strpbrk(set_to, "*+-") && !counts_threads(set_to) &&
             text_leads_to(line, kernel->symptoms->source, number) && !has_calculation(kernel, above))
             count = add_number(lines, count, above);
     }
