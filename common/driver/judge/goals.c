@@ -283,6 +283,16 @@ bool goal_is_of_shape(const Goal *goal) {
     return false;
 }
 
+double goal_value(const Chapter *of, const Goal *goal, int task, const Measured *measured,
+                  const GpuInfo *info) {
+    Scope scope = {.measured = measured,
+                   .info = info,
+                   .launch = goal->kernel ? task_find_launch(&of->tasks[task], goal->kernel) : -1};
+    Expression expression;
+    const double value = measure(goal, &scope, NAN, &expression);
+    return expression.is_broken ? (double)NAN : value;
+}
+
 void goal_evaluate(const Chapter *of, const Goal *goal, const Measured *measured, const GpuInfo *info,
                    GoalResult *result) {
     *result = (GoalResult){.goal = goal, .value = NAN, .low = NAN, .high = NAN};

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "driver/build/compiler_report.h"
+#include "driver/judge/goal_lines.h"
 #include "driver/page/failure_rows.h"
 
 enum { MOST = 32 };
@@ -94,7 +95,10 @@ static void add_goals(Text *page, const Report *report) {
                  : result->goal->bound == AT_LEAST ? "at least "
                                                    : "",
                  result->goal->limit, result->goal->why ? result->goal->why : "");
-        add(page, report->source, 1, 1, "warning", "SLOW: ", words);
+        const GoalLines by_line = goal_lines(report->of, report->judgement, result);
+        if (by_line.count == 0) add(page, report->source, 1, 1, "warning", "SLOW: ", words);
+        for (int i = 0; i < by_line.count; i++)
+            add(page, report->source, by_line.lines[i].line, 1, "warning", "SLOW: ", words);
     }
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "support/command_words.h"
+#include "driver/judge/goal_lines.h"
 #include "driver/plan/elements.h"
 #include "driver/page/rows.h"
 #include "driver/plan/plan.h"
@@ -168,9 +169,25 @@ static void elsewhere_words(const GoalResult *result, CaseSize shown, char *word
         snprintf(words, bytes, "This was counted at n = %s; at the size above the goal is met. ", n);
 }
 
-// `shown`: the size that the page names above the goals.
-static void add_goal(Text *page, const Terminal *terminal, const GoalResult *result, CaseSize shown,
-                     bool is_gpu) {
+// "Counted in line 40." or "By line: 8 in line 21, 8 in line 25." or nothing.
+static void add_lines(Text *words, const Report *report, const GoalResult *result) {
+    const GoalLines by_line = goal_lines(report->of, report->judgement, result);
+    if (by_line.count == 1 && by_line.lines[0].value == result->value) {
+        text_printf(words, " Counted in line %d.", by_line.lines[0].line);
+        return;
+    }
+    for (int i = 0; i < by_line.count; i++) {
+        char value[32];
+        measure_text(by_line.lines[i].value, value, sizeof value);
+        text_printf(words, "%s%s in line %d", i == 0 ? " By line: " : ", ", value, by_line.lines[i].line);
+    }
+    if (by_line.count > 0) text_add(words, by_line.is_rest ? ", the rest elsewhere." : ".");
+}
+
+static void add_goal(Text *page, const Terminal *terminal, const Report *report, const GoalResult *result) {
+    // The size that the page names above the goals.
+    const CaseSize shown = report->judgement->counted[0][result->task].shape.size;
+    const bool is_gpu = report->judgement->device.kind == GPU_NVIDIA;
     static const char *const bounds[] = {[AT_MOST] = "at most ", [AT_LEAST] = "at least ", [EXACTLY] = ""};
     const Goal *goal = result->goal;
     // If the kernel lacks what the goal needs besides, that is what is missed: its figure is shown.
@@ -234,6 +251,7 @@ static void add_goal(Text *page, const Terminal *terminal, const GoalResult *res
         elsewhere_words(result, shown, elsewhere, sizeof elsewhere);
     Text words = {0};
     text_printf(&words, "%s%s", elsewhere, lacks ? "" : more); // the goal itself may be met
+    add_lines(&words, report, result);
     add_spaces(page, 0, VALUE_COLUMN + 2);
     page_add_words(page, VALUE_COLUMN + 2, VALUE_COLUMN + 2, text_chars(&words));
     text_free(&words);
@@ -258,8 +276,7 @@ void page_add_goals(Text *page, const Terminal *terminal, const Report *report) 
                 snprintf(words, sizeof words, "at n = %s", n);
             page_add_row(page, terminal, "counted", words);
         }
-        add_goal(page, terminal, result, judgement->counted[0][task].shape.size,
-                 judgement->device.kind == GPU_NVIDIA);
+        add_goal(page, terminal, report, result);
     }
     if (not_judged >= 0) {
         char n[32], words[160];
@@ -285,6 +302,6 @@ void page_add_missed_goals(Text *page, const Terminal *terminal, const Report *r
                      "%.60s, which is right, misses a goal at n = %s:", report->of->tasks[task].name, n);
             page_add_row(page, terminal, "also", words);
         }
-        add_goal(page, terminal, result, size, judgement->device.kind == GPU_NVIDIA);
+        add_goal(page, terminal, report, result);
     }
 }

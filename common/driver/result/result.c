@@ -8,6 +8,7 @@
 #include "emulator/emulator_json.h"
 #include "gpu/profiles.h"
 #include "driver/build/compiler_report.h"
+#include "driver/judge/goal_lines.h"
 #include "driver/result/bandwidth_json.h"
 
 enum { MAX_FINDINGS_WRITTEN = 32, MAX_LINES_WRITTEN = 512 };
@@ -365,6 +366,18 @@ static void add_lines(JsonWriter *json, const Report *report) {
     json_close_array(json);
 }
 
+static void add_goal_lines(JsonWriter *json, const Report *report, const GoalResult *result) {
+    const GoalLines by_line = goal_lines(report->of, report->judgement, result);
+    json_open_array(json, "lines");
+    for (int i = 0; i < by_line.count; i++) {
+        json_open_object(json, NULL);
+        json_integer(json, "line", by_line.lines[i].line);
+        json_real(json, "value", by_line.lines[i].value);
+        json_close_object(json);
+    }
+    json_close_array(json);
+}
+
 static void add_goals(JsonWriter *json, const Report *report) {
     static const char *const bounds[] = {
         [AT_MOST] = "at most", [AT_LEAST] = "at least", [EXACTLY] = "exactly"};
@@ -386,6 +399,7 @@ static void add_goals(JsonWriter *json, const Report *report) {
             json_null(json, "met");
         json_real(json, "earned", result->share * result->goal->points);
         json_integer(json, "points", result->goal->points);
+        add_goal_lines(json, report, result);
         json_close_object(json);
     }
     json_close_array(json);

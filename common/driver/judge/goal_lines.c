@@ -1,0 +1,134 @@
+#include "driver/judge/goal_lines.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "driver/judge/goals.h"
+
+typedef struct {
+    const Chapter *of;
+    const Judgement *judgement;
+    const GoalResult *result;
+    const Measured *counted;
+    const char *file; // kernel.cu
+    double sum;       // of the values of all lines
+    GoalLine *all;
+    int count;
+} Search;
+
+// Headers have fewer lines that are counted.
+static const char *kernel_file(const Judgement *judgement, int task) {
+    const char *best = "", *file = NULL;
+    int most = 0, lines = 0;
+    for (int i = 0; i < judgement->line_count; i++) { // sorted by task, file and line
+        const CountedLine *one = &judgement->lines[i];
+        if (one->task != task || one->counters.place.line <= 0) continue;
+        lines = file && strcmp(file, one->counters.place.file) == 0 ? lines + 1 : 1;
+        file = one->counters.place.file;
+        if (lines <= most) continue;
+        most = lines;
+        best = file;
+    }
+    return best;
+}
+
+static double value_of(const Search *search, const Measured *measured) {
+    return goal_value(search->of, search->result->goal, search->result->task, measured,
+                      &search->judgement->device);
+}
+
+// What is counted in lines[first] and in those of other launches that are the same line; `next`: the first
+// after these.
+static Measured of_line(const Search *search, int first, int *next) {
+    const CountedLine *lines = search->judgement->lines;
+    const SourcePlace *place = &lines[first].counters.place;
+    Measured measured = *search->counted;
+    memset(measured.counters, 0, sizeof measured.counters);
+    for (*next = first; *next < search->judgement->line_count; (*next)++) {
+        const CountedLine *one = &lines[*next];
+        if (one->task != lines[first].task || one->counters.place.line != place->line ||
+            strcmp(one->counters.place.file, place->file) != 0)
+            break;
+        counters_add(&measured.counters[one->launch], &one->counters.counters);
+    }
+    return measured;
+}
+
+static void collect(Search *search) {
+    const Judgement *judgement = search->judgement;
+    for (int i = 0, next; i < judgement->line_count; i = next) {
+        const CountedLine *one = &judgement->lines[i];
+        next = i + 1;
+        if (one->task != search->result->task) continue;
+        const Measured measured = of_line(search, i, &next);
+        const double value = value_of(search, &measured);
+        search->sum += value;
+        if (isfinite(value) && one->counters.place.line > 0 &&
+            strcmp(one->counters.place.file, search->file) == 0)
+            search->all[search->count++] = (GoalLine){one->counters.place.line, value};
+    }
+}
+
+static int compare_values(const void *left, const void *right) {
+    const GoalLine *a = left, *b = right;
+    if (a->value != b->value) return a->value < b->value ? 1 : -1;
+    return a->line - b->line;
+}
+
+static int compare_places(const void *left, const void *right) {
+    return ((const GoalLine *)left)->line - ((const GoalLine *)right)->line;
+}
+
+// The lines that have most of a sum.
+static void take_shares(const Search *search, GoalLines *lines) {
+    const double most = 0.8, all = 1 - 1e-9;
+    double sum = 0;
+    for (int i = 0; i < search->count && lines->count < MOST_GOAL_LINES && sum < most * search->sum; i++) {
+        lines->lines[lines->count++] = search->all[i];
+        sum += search->all[i].value;
+    }
+    lines->is_rest = sum < all * search->sum;
+}
+
+// The lines that miss the goal alone, from the one that misses it by most.
+static void take_missing(const Search *search, GoalLines *lines) {
+    const Goal *goal = search->result->goal;
+    const bool is_least = goal->bound == AT_LEAST;
+    for (int i = 0; i < search->count && lines->count < MOST_GOAL_LINES; i++) {
+        const GoalLine *one = &search->all[is_least ? search->count - 1 - i : i];
+        if (is_least ? one->value > 0 && one->value < goal->limit : one->value > goal->limit)
+            lines->lines[lines->count++] = *one;
+    }
+}
+
+GoalLines goal_lines(const Chapter *of, const Judgement *judgement, const GoalResult *result) {
+    GoalLines lines = {0};
+    const Measured *counted = &judgement->counted[0][result->task];
+    if (result->state != GOAL_MISSED || result->lacks || result->partial > 0 || !counted->is_counted ||
+        result->size.n != counted->shape.size.n || result->misalignment != counted->misalignment ||
+        result->device[0])
+        return lines;
+    Search search = {.of = of,
+                     .judgement = judgement,
+                     .result = result,
+                     .counted = counted,
+                     .file = kernel_file(judgement, result->task),
+                     .all = calloc((size_t)judgement->line_count + 1, sizeof *search.all)};
+    if (!search.all) return lines;
+    Measured nothing = *counted;
+    memset(nothing.counters, 0, sizeof nothing.counters);
+    const double without_any = value_of(&search, &nothing);
+    collect(&search);
+    qsort(search.all, (size_t)search.count, sizeof *search.all, compare_values);
+    const bool is_sum = fabs(search.sum - result->value) <= 1e-6 * fabs(result->value);
+    const bool is_too_much = result->value > result->goal->limit;
+    // A measure that has a value without any line is not of lines, or of more than them.
+    if (without_any == 0 && is_sum && is_too_much)
+        take_shares(&search, &lines);
+    else if (without_any == 0 || isinf(without_any))
+        take_missing(&search, &lines);
+    free(search.all);
+    qsort(lines.lines, (size_t)lines.count, sizeof *lines.lines, compare_places);
+    return lines;
+}

@@ -1,0 +1,21 @@
+// The lines of kernel.cu in which a missed goal is missed.
+#pragma once
+
+#include "driver/judge/judgement.h"
+
+enum { MOST_GOAL_LINES = 3 };
+
+typedef struct {
+    int line;     // of kernel.cu
+    double value; // of the goal's measure, had the kernel no other line
+} GoalLine;
+
+typedef struct {
+    int count; // 0: nothing is said
+    GoalLine lines[MOST_GOAL_LINES];
+    bool is_rest; // their values add up to that of the kernel, together with those of lines that are not here
+} GoalLines;
+
+// If the values of all lines add up to that of the kernel, those with the most of it; else those that miss the
+// goal alone. None of a goal that counts nothing in lines, or that is missed elsewhere than at the counted size.
+GoalLines goal_lines(const Chapter *of, const Judgement *judgement, const GoalResult *result);

@@ -1,0 +1,77 @@
+"""A missed goal names the lines of kernel.cu in which it is missed: on the page, in the JSON and for editors."""
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from whole_kernels import kernel_file
+
+
+def judged(built: Path, name: str, folder: Path) -> tuple[str, dict[str, Any]]:
+    """The page, in single spaces, and the missed goals by their measure."""
+    result = folder / "result.json"
+    command = [f"./{name.split('/')[1]}", "--device", "emulator", "--kernel", kernel_file(name), "--json", result]
+    done = subprocess.run(command, cwd=built, capture_output=True, text=True)
+    goals = json.loads(result.read_text())["goals"]
+    assert all(goal["lines"] == [] for goal in goals if goal["state"] != "missed")
+    return " ".join(done.stdout.split()), {goal["measure"]: goal for goal in goals if goal["state"] == "missed"}
+
+
+@pytest.mark.parametrize(
+    ("name", "measure", "lines", "words"),
+    [
+        (  # parts of a sum, of which one is left out
+            "right/ch03/butterfly",
+            "barriers / warps",
+            [(22, 8), (24, 8)],
+            "By line: 8 in line 22, 8 in line 24, the rest elsewhere.",
+        ),
+        (
+            "wrong/ch04/barrier_to_be_safe",
+            "barriers",
+            [(19, 42240)],
+            "Counted in line 19.",
+        ),
+        (  # a quotient of two counts: each line alone
+            "right/ch12/eight_elements_in_float4",
+            "global_st_sectors / global_st_requests",
+            [(111, 16), (113, 16)],
+            "By line: 16 in line 111, 16 in line 113.",
+        ),
+        (  # of a count that has to be small for the value to be large
+            "wrong/ch07/four_by_index",
+            "n / global_ld_requests",
+            [(39, 32)],
+            "Counted in line 39.",
+        ),
+        ("wrong/ch06/grid_of_n", "waves", [], ""),  # of the launch, not of a line
+        (  # with a part that does not depend on the kernel
+            "right/ch03/tail_with_syncwarp",
+            "(global_ld_sectors - n / 8) / blocks",
+            [],
+            "",
+        ),
+    ],
+    ids=lambda value: value.split("/")[-1] if isinstance(value, str) and value.count("/") == 2 else "",
+)
+def test_a_missed_goal_names_its_lines(
+    nvcc: str,
+    built: Path,
+    tmp_path: Path,
+    name: str,
+    measure: str,
+    lines: list[tuple[int, float]],
+    words: str,
+) -> None:
+    page, missed = judged(built, name, tmp_path)
+    assert [(line["line"], line["value"]) for line in missed[measure]["lines"]] == lines
+    assert words in page
+
+
+def test_editors_open_the_line(nvcc: str, built: Path) -> None:
+    kernel = kernel_file("wrong/ch04/barrier_to_be_safe")
+    command = ["./ch04", "--device", "emulator", "--kernel", kernel, "--format", "gcc"]
+    done = subprocess.run(command, cwd=built, capture_output=True, text=True)
+    assert f"{kernel.name}:19:1: warning: SLOW: 42240 barriers: the goal is 0." in done.stdout
