@@ -740,7 +740,7 @@ def test_editors_get_a_line_for_each_place(nvcc: str, built: Path) -> None:
     ("name", "start"),
     [
         ("wrong/ch01/misspelt", ": error: "),
-        ("wrong/ch02/sixteen_neighbours", ":1:1: warning: SLOW: "),
+        ("wrong/ch02/sixteen_neighbours", ":20:1: warning: SLOW: "),
         ("wrong/ch02/stride_of_a_block", ":1:1: error: WRONG: "),
     ],
 )
