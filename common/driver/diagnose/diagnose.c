@@ -666,12 +666,15 @@ static bool is_only_text(const Repair *repair) {
 // lets the model reach the goal, or the formulas that it computes, a mistake that has nothing to do with them
 // is not the one. A text in place of another leaves room for the one that would be named without it
 // (`is_first`): it says what to write, and not why.
-static bool is_open(const Mistake *mistake, const Judgement *judgement, bool is_first) {
+static bool is_open(const Mistake *mistake, const Evidence *evidence, bool is_first) {
+    const Judgement *judgement = evidence->judgement;
     if (judgement->repair.change_count > 0)
         return is_repaired(mistake, &judgement->repair) || (is_first && is_only_text(&judgement->repair));
     if (judgement->what_if.reaches && mistake->missed && strstr(mistake->missed, "bandwidth"))
         return mistake->what_if && is_supposed(mistake, &judgement->what_if);
-    return judgement->accounting.deviation_count == 0 || is_accounted(mistake, &judgement->accounting);
+    // Elements that are listed one by one: a name that merely fits may contradict the list.
+    return (judgement->accounting.deviation_count == 0 && judgement->accounting.n == 0) ||
+           proof_of(mistake, evidence);
 }
 
 // A wrong access that follows from an undefined value can look like any mistake with indices: only those that
@@ -711,13 +714,14 @@ void diagnose(const Chapter *of, const char *source, Judgement *judgement, Diagn
     Evidence evidence = {.of = of, .judgement = judgement};
     gather(&evidence, source);
     bool is_first = true;
-    const Mistake *shown = NULL;
+    const Mistake *first = NULL, *shown = NULL;
     for (int m = 0; m < mistake_count && !diagnosis->mistake; m++) {
         const Mistake *mistake = &mistakes[m];
         if (!matches(mistake, &evidence) || is_hidden_by_cause(mistake, &evidence) ||
             is_under_way(mistake, &evidence))
             continue;
-        if (is_open(mistake, judgement, is_first)) diagnosis->mistake = mistake;
+        if (is_open(mistake, &evidence, is_first)) diagnosis->mistake = mistake;
+        if (!first) first = mistake;
         if (!shown && (is_shown(mistake, &evidence) || is_accounted(mistake, &judgement->accounting)))
             shown = mistake;
         is_first = false;
@@ -726,7 +730,8 @@ void diagnose(const Chapter *of, const char *source, Judgement *judgement, Diagn
     if (!diagnosis->mistake && judgement->repair.change_count > 0 && !says_why(&judgement->repair))
         diagnosis->mistake = shown;
     explain(&evidence, diagnosis);
-    tell_shape(&evidence, judgement, diagnosis->mistake, diagnosis->proof);
+    // What the sums lack holds of all of them, whatever may be named.
+    tell_shape(&evidence, judgement, diagnosis->mistake ? diagnosis->mistake : first, diagnosis->proof);
     evidence_free(&evidence);
 }
 
@@ -742,7 +747,7 @@ void diagnose_what_if(const Chapter *of, const char *source, const Judgement *ju
     gather(&evidence, source);
     for (int m = 0; m < mistake_count && !second->mistake; m++)
         if (mistakes[m].missed && strstr(mistakes[m].missed, "bandwidth") &&
-            is_open(&mistakes[m], judgement, false) && matches(&mistakes[m], &evidence))
+            is_open(&mistakes[m], &evidence, false) && matches(&mistakes[m], &evidence))
             second->mistake = &mistakes[m];
     explain(&evidence, second);
     evidence_free(&evidence);
