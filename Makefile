@@ -153,7 +153,7 @@ CFLAGS_ALL = -std=gnu17 -Icommon $(OPTIMISE) $(CC_FPCONTRACT) $(WARNINGS) -fPIC 
 # for every instruction of every warp, and for loops over all elements; vectors for all loops over lanes; none for what
 # runs once a run, such as the page. `perf record ./chNN` says where the time goes. (`make CFLAGS=-g` for a debugger.)
 HOT := $(addprefix common/emulator/,emulator.c footprint.c touched.c model/sectors.c model/warp_clocks.c \
-    $(addprefix alu/,compare.c float.c half.c integer.c matrix.c matrix_block.c matrix_float.c matrix_registers.c matrix_tile.c matrix_tile_512.c) \
+    $(addprefix alu/,compare.c float.c half.c integer.c matrix.c matrix_block.c matrix_float.c matrix_registers.c matrix_tile.c matrix_tile_double.c) \
     $(addprefix machine/,atomic.c exchange.c execute.c initialised.c memory.c resolve.c schedule.c sync.c undefined_step.c) \
     $(addprefix observers/,access_counts.c asynccheck.c footprint.c initcheck.c touched.c \
     race_granule.c race_interval.c race_order.c race_readers.c race_site.c weak_history.c weak_memory.c)) \

@@ -1,7 +1,7 @@
 // Of tiles whose blocks are multiplied one after the other.
 #include "emulator/alu/matrix_tile.h"
 
-#if WIDTH != 512
+#if !HAS_DOUBLE_TILES
 
 INLINE Ints specials(Floats x) { return ((Ints)x & 0x7f800000) == 0x7f800000; }
 

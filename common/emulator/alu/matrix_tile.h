@@ -10,18 +10,24 @@
 // A register has eight rows.
 enum { TILE_ROWS = 16, TILE_K = 16, TILE_BLOCKS = TILE_ROWS / ROWS, PARTS = 8 / ROWS };
 
-#if WIDTH == 512
-// Doubles, and what is known of them in bytes: matrix_tile_512.c. A byte is there for each sum of eight rows,
-// those of even columns first.
+#define HAS_DOUBLE_TILES (WIDTH > 128)
+#if HAS_DOUBLE_TILES
+// Doubles, and what is known of them in bytes: matrix_tile_double.c. A set is as many rows as have a vector
+// of bytes, one for each sum, those of even columns first.
+enum { SET_ROWS = (int)sizeof(Bytes) / COLUMNS, TILE_SETS = TILE_ROWS / SET_ROWS };
 typedef struct {
     _Alignas(64) double value[TILE_K][TILE_ROWS];
-    uint8_t exponents[2][TILE_K][32], lowest_bits[2][TILE_K][32]; // of even, and again of odd columns
-    int top;                                                      // the largest exponent
+    // In even columns; the same in odd ones.
+    uint8_t exponents[TILE_SETS][TILE_K][sizeof(Bytes) / 2],
+        lowest_bits[TILE_SETS][TILE_K][sizeof(Bytes) / 2];
+    Floats exact[TILE_K][TILE_BLOCKS]; // of a row in all columns; not set where add_exact() has no use for it
+    int top;                           // the largest exponent
     int least_bit; // of lowest_bits; less than 0: bytes may be larger than what they stand for
 } TileRows;
 typedef struct {
     _Alignas(64) double value[TILE_K][COLUMNS];
-    uint8_t exponents[TILE_K][64], lowest_bits[TILE_K][64];
+    Bytes exponents[TILE_K], lowest_bits[TILE_K];
+    _Alignas(64) float exact[TILE_K][COLUMNS]; // of even columns first
     int top, least_bit;
 } TileColumns;
 #else

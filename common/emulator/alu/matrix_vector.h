@@ -9,7 +9,7 @@
 #if defined __AVX512F__ && defined __AVX512BW__ && defined __AVX512DQ__
 #include <immintrin.h>
 #define WIDTH 512
-#elif defined __AVX2__
+#elif defined __AVX2__ && defined __FMA__
 #include <immintrin.h>
 #define WIDTH 256
 #else
@@ -26,6 +26,7 @@ typedef int32_t Ints __attribute__((vector_size(4 * LANES)));
 typedef uint32_t Words __attribute__((vector_size(4 * LANES)));
 typedef float Floats __attribute__((vector_size(4 * LANES)));
 typedef uint16_t Halves __attribute__((vector_size(4 * LANES)));
+typedef uint8_t Bytes __attribute__((vector_size(4 * LANES)));
 
 INLINE Ints chosen(Ints mask, Ints x, Ints y) { return (x & mask) | (y & ~mask); }
 INLINE Ints larger(Ints x, Ints y) {
@@ -107,6 +108,14 @@ INLINE void turn(void *to, const Ints *from) {
             (Ints)_mm512_permutex2var_epi32((__m512i)from[0], (__m512i)(order + 2 * i), (__m512i)from[1]);
         memcpy((Ints *)to + i, &two, sizeof two);
     }
+#elif WIDTH == 256
+    const __m256i x[] = {(__m256i)from[0], (__m256i)from[1], (__m256i)from[2], (__m256i)from[3]};
+    const __m256i low_0 = _mm256_unpacklo_epi32(x[0], x[1]), low_1 = _mm256_unpacklo_epi32(x[2], x[3]),
+                  high_0 = _mm256_unpackhi_epi32(x[0], x[1]), high_1 = _mm256_unpackhi_epi32(x[2], x[3]);
+    const Ints turned[] = {
+        (Ints)_mm256_unpacklo_epi64(low_0, low_1), (Ints)_mm256_unpackhi_epi64(low_0, low_1),
+        (Ints)_mm256_unpacklo_epi64(high_0, high_1), (Ints)_mm256_unpackhi_epi64(high_0, high_1)};
+    memcpy(to, turned, sizeof turned);
 #else
     int32_t words[32];
     memcpy(words, from, sizeof words);
