@@ -16,6 +16,7 @@ typedef struct {
     bool is_rest; // their values add up to that of the kernel, together with those of lines that are not here
 } GoalLines;
 
-// If the values of all lines add up to that of the kernel, those with the most of it; else those that miss the
-// goal alone. None of a goal that counts nothing in lines, or that is missed elsewhere than at the counted size.
+// If the values of all lines add up to that of the kernel, those with the most of it; else those that miss
+// the goal alone. None of a goal that counts nothing in lines, or that is missed elsewhere than at the
+// counted size.
 GoalLines goal_lines(const Chapter *of, const Judgement *judgement, const GoalResult *result);

@@ -57,7 +57,8 @@ bool goal_is_of_bandwidth(const Goal *goal);
 void goal_evaluate(const Chapter *of, const Goal *goal, const Measured *measured, const GpuInfo *info,
                    GoalResult *result);
 
-// The value of the measure for one task, of which `measured` is known; NaN: there is none. Bandwidth has none.
+// The value of the measure for one task, of which `measured` is known; NaN: there is none. Bandwidth has
+// none.
 double goal_value(const Chapter *of, const Goal *goal, int task, const Measured *measured,
                   const GpuInfo *info);
 
