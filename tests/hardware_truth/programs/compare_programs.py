@@ -21,6 +21,7 @@ import argparse
 import csv
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections import Counter, defaultdict
@@ -55,17 +56,22 @@ def run(program: Row, sources: Path, document: Path) -> None:
     ]
     command += ["-O3", "-std=c++17", f"-I{sources}/cuda-samples/Common", *program["flags"].split(), "--"]
     with document.with_suffix(".log").open("w") as log:
+        child = subprocess.Popen(
+            [*command, *program["arguments"].split()],
+            cwd=sources / program["folder"],
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
         try:
-            subprocess.run(
-                [*command, *program["arguments"].split()],
-                cwd=sources / program["folder"],
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                timeout=RUN_SECONDS,
-            )
+            child.wait(timeout=RUN_SECONDS)
         except subprocess.TimeoutExpired:
             log.write(f"stopped after {RUN_SECONDS:.0f} s\n")
+        finally:
+            if child.poll() is None:
+                os.killpg(child.pid, signal.SIGKILL)  # warpbook, and the program that it runs
+                child.wait()
 
 
 def state_of(row: Row, kernels: dict[str, Any], is_sampled: bool) -> tuple[str, float | None]:
