@@ -12,11 +12,21 @@ from whole_kernels import kernel_file
 def judged(built: Path, name: str, folder: Path) -> tuple[str, dict[str, Any]]:
     """The page, in single spaces, and the missed goals by their measure."""
     result = folder / "result.json"
-    command = [f"./{name.split('/')[1]}", "--device", "emulator", "--kernel", kernel_file(name), "--json", result]
+    command = [
+        f"./{name.split('/')[1]}",
+        "--device",
+        "emulator",
+        "--kernel",
+        kernel_file(name),
+        "--json",
+        result,
+    ]
     done = subprocess.run(command, cwd=built, capture_output=True, text=True)
     goals = json.loads(result.read_text())["goals"]
     assert all(goal["lines"] == [] for goal in goals if goal["state"] != "missed")
-    return " ".join(done.stdout.split()), {goal["measure"]: goal for goal in goals if goal["state"] == "missed"}
+    return " ".join(done.stdout.split()), {
+        goal["measure"]: goal for goal in goals if goal["state"] == "missed"
+    }
 
 
 @pytest.mark.parametrize(
