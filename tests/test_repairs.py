@@ -616,7 +616,10 @@ def test_no_formula_is_named_that_a_value_contradicts(
             "wrong/ch02/byte_offset_int",
             "64-bit arithmetic in line 20 and line 21, whose results stay in 64 bits",
         ),
-        ("wrong/ch10/bytes_without_a_sign", "64-bit arithmetic in line 18, whose results stay in 64 bits"),
+        (
+            "wrong/ch10/bytes_without_a_sign",
+            "64-bit arithmetic in line 16 (unsigned at) and line 18, whose results stay in 64 bits",
+        ),
         (
             "wrong/ch02/bytes_in_an_int",
             "64-bit arithmetic in line 15 (int bytes) and line 16, whose results stay in 64 bits",
