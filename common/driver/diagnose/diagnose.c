@@ -672,9 +672,10 @@ static bool is_open(const Mistake *mistake, const Evidence *evidence, bool is_fi
         return is_repaired(mistake, &judgement->repair) || (is_first && is_only_text(&judgement->repair));
     if (judgement->what_if.reaches && mistake->missed && strstr(mistake->missed, "bandwidth"))
         return mistake->what_if && is_supposed(mistake, &judgement->what_if);
-    // Elements that are listed one by one: a name that merely fits may contradict the list.
-    return (judgement->accounting.deviation_count == 0 && judgement->accounting.n == 0) ||
-           proof_of(mistake, evidence);
+    // Elements that are listed one by one: a name that merely fits may contradict the list. If they depend on
+    // the schedule, they do not contradict one for what comes too early.
+    const bool is_listed = judgement->accounting.n > 0 && !(mistake->facts & FACT_BY_SCHEDULE);
+    return (judgement->accounting.deviation_count == 0 && !is_listed) || proof_of(mistake, evidence);
 }
 
 // A wrong access that follows from an undefined value can look like any mistake with indices: only those that
