@@ -36,19 +36,11 @@ INLINE bool make_columns(TileColumns *to, MatrixType type, const void *const *re
 }
 
 bool tile_rows(TileRows *to, MatrixType type, const void *const *registers, int count, int steps) {
-    switch (type) {
-    case MATRIX_F16: return make_rows(to, MATRIX_F16, registers, count, steps);
-    case MATRIX_BF16: return make_rows(to, MATRIX_BF16, registers, count, steps);
-    default: return make_rows(to, MATRIX_TF32, registers, count, steps);
-    }
+    return MAKE_OF_TYPE(make_rows, to, type, registers, count, steps);
 }
 
 bool tile_columns(TileColumns *to, MatrixType type, const void *const *registers, int count, int steps) {
-    switch (type) {
-    case MATRIX_F16: return make_columns(to, MATRIX_F16, registers, count, steps);
-    case MATRIX_BF16: return make_columns(to, MATRIX_BF16, registers, count, steps);
-    default: return make_columns(to, MATRIX_TF32, registers, count, steps);
-    }
+    return MAKE_OF_TYPE(make_columns, to, type, registers, count, steps);
 }
 
 bool tile_multiply(const Summing *how, const TileRows *rows, const TileColumns *columns,

@@ -46,6 +46,12 @@ bool tile_columns(TileColumns *to, MatrixType type, const void *const *registers
 bool tile_multiply(const Summing *how, const TileRows *rows, const TileColumns *columns,
                    const Block c[TILE_BLOCKS], Block d[TILE_BLOCKS]);
 
+// make(to, type, ...), in which the type is a constant.
+#define MAKE_OF_TYPE(make, to, type, ...)                                                                    \
+    ((type) == MATRIX_F16    ? make(to, MATRIX_F16, __VA_ARGS__)                                             \
+     : (type) == MATRIX_BF16 ? make(to, MATRIX_BF16, __VA_ARGS__)                                            \
+                             : make(to, MATRIX_TF32, __VA_ARGS__))
+
 // ---- Vectors ----------------------------------------------------------------------------------------------
 
 INLINE Floats low_halves(MatrixType type, Ints words) {
