@@ -672,10 +672,11 @@ static bool is_open(const Mistake *mistake, const Evidence *evidence, bool is_fi
         return is_repaired(mistake, &judgement->repair) || (is_first && is_only_text(&judgement->repair));
     if (judgement->what_if.reaches && mistake->missed && strstr(mistake->missed, "bandwidth"))
         return mistake->what_if && is_supposed(mistake, &judgement->what_if);
+    if (judgement->accounting.deviation_count > 0) return is_accounted(mistake, &judgement->accounting);
     // Elements that are listed one by one: a name that merely fits may contradict the list. If they depend on
     // the schedule, they do not contradict one for what comes too early.
     const bool is_listed = judgement->accounting.n > 0 && !(mistake->facts & FACT_BY_SCHEDULE);
-    return (judgement->accounting.deviation_count == 0 && !is_listed) || proof_of(mistake, evidence);
+    return !is_listed || proof_of(mistake, evidence);
 }
 
 // A wrong access that follows from an undefined value can look like any mistake with indices: only those that
@@ -714,18 +715,16 @@ void diagnose(const Chapter *of, const char *source, Judgement *judgement, Diagn
     if (judgement->verdict == VERDICT_PASS || judgement->verdict == VERDICT_INFRA) return;
     Evidence evidence = {.of = of, .judgement = judgement};
     gather(&evidence, source);
-    bool is_first = true;
     const Mistake *first = NULL, *shown = NULL;
     for (int m = 0; m < mistake_count && !diagnosis->mistake; m++) {
         const Mistake *mistake = &mistakes[m];
         if (!matches(mistake, &evidence) || is_hidden_by_cause(mistake, &evidence) ||
             is_under_way(mistake, &evidence))
             continue;
-        if (is_open(mistake, &evidence, is_first)) diagnosis->mistake = mistake;
+        if (is_open(mistake, &evidence, !first)) diagnosis->mistake = mistake;
         if (!first) first = mistake;
         if (!shown && (is_shown(mistake, &evidence) || is_accounted(mistake, &judgement->accounting)))
             shown = mistake;
-        is_first = false;
     }
     // A repair that does not say why may be a way round the mistake; what the run itself shows is true.
     if (!diagnosis->mistake && judgement->repair.change_count > 0 && !says_why(&judgement->repair))

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "driver/judge/counted_lines.h"
 #include "driver/judge/goals.h"
 
 typedef struct {
@@ -38,30 +39,22 @@ static double value_of(const Search *search, const Measured *measured) {
                       &search->judgement->device);
 }
 
-// What is counted in lines[first] and in those of other launches that are the same line; `next`: the first
-// after these.
-static Measured of_line(const Search *search, int first, int *next) {
-    const CountedLine *lines = search->judgement->lines;
-    const SourcePlace *place = &lines[first].counters.place;
+// What was counted in `count` entries, which are one line.
+static Measured of_line(const Search *search, const CountedLine *entries, int count) {
     Measured measured = *search->counted;
     memset(measured.counters, 0, sizeof measured.counters);
-    for (*next = first; *next < search->judgement->line_count; (*next)++) {
-        const CountedLine *one = &lines[*next];
-        if (one->task != lines[first].task || one->counters.place.line != place->line ||
-            strcmp(one->counters.place.file, place->file) != 0)
-            break;
-        counters_add(&measured.counters[one->launch], &one->counters.counters);
-    }
+    for (int i = 0; i < count; i++)
+        counters_add(&measured.counters[entries[i].launch], &entries[i].counters.counters);
     return measured;
 }
 
 static void collect(Search *search) {
     const Judgement *judgement = search->judgement;
-    for (int i = 0, next; i < judgement->line_count; i = next) {
+    for (int i = 0, count; i < judgement->line_count; i += count) {
         const CountedLine *one = &judgement->lines[i];
-        next = i + 1;
+        count = counted_lines_alike(judgement, i);
         if (one->task != search->result->task) continue;
-        const Measured measured = of_line(search, i, &next);
+        const Measured measured = of_line(search, one, count);
         const double value = value_of(search, &measured);
         search->sum += value;
         if (isfinite(value) && one->counters.place.line > 0 &&
@@ -116,8 +109,7 @@ GoalLines goal_lines(const Chapter *of, const Judgement *judgement, const GoalRe
                      .file = kernel_file(judgement, result->task),
                      .all = calloc((size_t)judgement->line_count + 1, sizeof *search.all)};
     if (!search.all) return lines;
-    Measured nothing = *counted;
-    memset(nothing.counters, 0, sizeof nothing.counters);
+    const Measured nothing = of_line(&search, NULL, 0);
     const double without_any = value_of(&search, &nothing);
     collect(&search);
     qsort(search.all, (size_t)search.count, sizeof *search.all, compare_values);

@@ -11,6 +11,7 @@
 #include "driver/judge/bandwidth_measured.h"
 #include "driver/judge/bandwidth_modelled.h"
 #include "driver/judge/cases.h"
+#include "driver/judge/counted_lines.h"
 #include "driver/judge/other_failures.h"
 #include "driver/judge/points.h"
 #include "driver/judge/race_replay.h"
@@ -79,16 +80,6 @@ static void refuse_untrusted_times(Judgement *judgement, const Bandwidth *bandwi
 }
 
 // ---- All of it -------------------------------------------------------------------------------------------
-
-static int compare_lines(const void *left, const void *right) {
-    const CountedLine *a = left, *b = right;
-    if (a->task != b->task) return a->task - b->task;
-    int files = strcmp(a->counters.place.file, b->counters.place.file);
-    if (files != 0) return files;
-    if (a->counters.place.line != b->counters.place.line)
-        return a->counters.place.line - b->counters.place.line;
-    return a->launch - b->launch;
-}
 
 static void clean_up(Judge *judge) {
     for (int w = 0; w < judge->worker_count; w++) runner_stop(judge->workers[w].runner);
@@ -192,8 +183,7 @@ static void judge_cases(const Chapter *of, const Subjects *subjects, const Optio
         if (options->time_count == 0) judge_goals(&state);
         judge_find_what_if(&state);
         count_failure(&state);
-        if (judgement->line_count > 0)
-            qsort(judgement->lines, (size_t)judgement->line_count, sizeof *judgement->lines, compare_lines);
+        counted_lines_sort(judgement);
         judgement->seconds = monotonic_seconds() - began;
     }
     clean_up(&state);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "driver/judge/counted_lines.h"
 #include "driver/plan/elements.h"
 #include "driver/page/rows.h"
 #include "driver/page/source_lines.h"
@@ -46,19 +47,6 @@ static void add_row(Text *whole, const Terminal *terminal, const CountedLine *ro
     text_free(&made);
 }
 
-// Several kernels, or one line inlined at several places, are one row of the table.
-static CountedLine merge(const CountedLine *lines, int count, int *used) {
-    CountedLine sum = lines[0];
-    for (*used = 1; *used < count; (*used)++) {
-        const CountedLine *next = &lines[*used];
-        if (next->task != sum.task || next->counters.place.line != sum.counters.place.line ||
-            strcmp(next->counters.place.file, sum.counters.place.file) != 0)
-            break;
-        counters_add(&sum.counters.counters, &next->counters.counters);
-    }
-    return sum;
-}
-
 static void add_baselines(Text *page, const Baselines *baselines) {
     text_printf(page, "\n  CPU, for comparison (measured here): %s\n", baselines->work);
     text_printf(page, "    one thread %19.1f GB/s\n", baselines->one_thread_gb_per_s);
@@ -78,7 +66,10 @@ void profile_add(Text *page, const Terminal *terminal, const Report *report) {
     Text source = {0};
     bool has_source = false;
     for (int i = 0, used = 0; i < judgement->line_count; i += used) {
-        CountedLine row = merge(&judgement->lines[i], judgement->line_count - i, &used);
+        CountedLine row = judgement->lines[i];
+        used = counted_lines_alike(judgement, i);
+        for (int k = 1; k < used; k++)
+            counters_add(&row.counters.counters, &judgement->lines[i + k].counters.counters);
         if (row.task != task || !file || strcmp(file, row.counters.place.file) != 0) {
             task = row.task;
             file = judgement->lines[i].counters.place.file;
