@@ -217,6 +217,17 @@ static void drop_empty_fragments(Warp *w) {
     w->fragment_count = kept;
 }
 
+// The first from the warp's turn on that can run, or -1.
+static int next_fragment(const Warp *w) {
+    const int count = w->fragment_count;
+    if (count == 1) return w->fragments[0].state == READY ? 0 : -1; // the usual case, without a division
+    for (int k = 0; k < count; k++) {
+        const int i = (w->turn + k) % count;
+        if (w->fragments[i].state == READY) return i;
+    }
+    return -1;
+}
+
 static void count_steps(Machine *m, uint64_t done, uint64_t polls) {
     const uint64_t others = done > POLL_COST * polls ? done - POLL_COST * polls : 0;
     const uint64_t steps = WARP_STEPS * others + POLL_STEPS * polls;
@@ -228,11 +239,7 @@ uint64_t run_warp(Machine *m, Warp *w, uint64_t budget) {
     if (m->searched && is_passed_over(m, w)) return 1;
     while (ran < budget && !m->stopped) {
         drop_empty_fragments(w);
-        int count = w->fragment_count, chosen = -1;
-        for (int k = 0; k < count && chosen < 0; k++) {
-            int i = (w->turn + k) % count;
-            if (w->fragments[i].state == READY) chosen = i;
-        }
+        const int count = w->fragment_count, chosen = next_fragment(w);
         if (chosen < 0) break;
         uint64_t turn = count > 1 ? FRAGMENT_TURN : budget - ran;
         if (turn > budget - ran) turn = budget - ran;

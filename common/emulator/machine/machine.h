@@ -239,7 +239,6 @@ struct Block {
     uint32_t idle;             // warps that had nothing to run, and have been released from nothing since
     uint32_t rests[MAX_WARPS]; // turns that a warp sits out, under a weak schedule
     uint32_t resting;          // warps that sit out any
-    int turn;
     Memory shared;
     Cluster *cluster; // never NULL
     Cluster own;      // what `cluster` of the blocks of a cluster points to, of its first

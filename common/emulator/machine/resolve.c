@@ -175,24 +175,36 @@ static inline bool simple_span(const unsigned char *registers, const Instruction
     return is_contiguous || is_one_place;
 }
 
-static Span span_of(const uint64_t addresses[WARP_SIZE], uint32_t mask) {
-    const uint64_t first = addresses[__builtin_ctz(mask)];
-    uint64_t low = first, high = first, all = 0;
-    if (mask == FULL_MASK)
-        for (unsigned lane = 0; lane < WARP_SIZE; lane++) {
-            const uint64_t a = addresses[lane];
-            low = a < low ? a : low;
-            high = a > high ? a : high;
-            all |= a;
-        }
-    else
-        for (unsigned lane = 0; lane < WARP_SIZE; lane++) {
-            const uint64_t a = mask >> lane & 1 ? addresses[lane] : first;
-            low = a < low ? a : low;
-            high = a > high ? a : high;
-            all |= a;
-        }
-    return (Span){low, high, all, false, low == high};
+// What the addresses of the lanes `mask` have in common. Where the mask is a constant, nothing is chosen.
+#define SPAN_OF(type, base, offset, mask, span)                                                              \
+    do {                                                                                                     \
+        const type first = (type)((base)[__builtin_ctz(mask)] + (offset));                                   \
+        type low = first, high = first, all = 0;                                                             \
+        for (unsigned lane = 0; lane < WARP_SIZE; lane++) {                                                  \
+            const type a = (mask) >> lane & 1 ? (type)((base)[lane] + (offset)) : first;                     \
+            low = a < low ? a : low;                                                                         \
+            high = a > high ? a : high;                                                                      \
+            all |= a;                                                                                        \
+        }                                                                                                    \
+        (span) = (Span){low, high, all, false, low == high};                                                 \
+    } while (0)
+
+static Span span_of(const unsigned char *registers, const Instruction *in, uint32_t mask) {
+    Span span;
+    if (in->flags & ADDRESS_32) {
+        const uint32_t *base = source(registers, in, 0), offset = (uint32_t)in->offset;
+        if (mask == FULL_MASK)
+            SPAN_OF(uint32_t, base, offset, FULL_MASK, span);
+        else
+            SPAN_OF(uint32_t, base, offset, mask, span);
+    } else {
+        const uint64_t *base = source(registers, in, 0), offset = (uint64_t)in->offset;
+        if (mask == FULL_MASK)
+            SPAN_OF(uint64_t, base, offset, FULL_MASK, span);
+        else
+            SPAN_OF(uint64_t, base, offset, mask, span);
+    }
+    return span;
 }
 
 static void resolve_local(Machine *m, Fragment *f, Access *access, uint64_t addresses[WARP_SIZE],
@@ -322,21 +334,18 @@ void resolve_access(Machine *m, Warp *w, Fragment *f, const Instruction *in, uin
     }
     const bool is_one_lane = !(mask & (mask - 1));
     Span span;
-    bool has_addresses = false;
     if (is_one_lane) {
         const uint64_t address = lane_address(registers, in, (unsigned)__builtin_ctz(mask));
         span = (Span){address, address, address, false, true};
     } else if (mask != FULL_MASK || !simple_span(registers, in, bytes, &span)) {
-        lane_addresses(registers, in, addresses);
-        has_addresses = true;
-        span = span_of(addresses, mask);
+        span = span_of(registers, in, mask);
     }
     uint64_t offset;
-    Memory *memory = span.all % bytes == 0 && span.high - span.low < 1ull << 39
+    Memory *memory = !(span.all & (bytes - 1)) && span.high - span.low < 1ull << 39
                          ? find_object(m, w, in, span.low, span.high - span.low + bytes, &offset)
                          : NULL;
     if (!memory) {
-        if (!has_addresses) lane_addresses(registers, in, addresses);
+        lane_addresses(registers, in, addresses);
         resolve_scattered(m, f, &access, addresses, body);
         return;
     }

@@ -129,7 +129,6 @@ static Block *block_start(Machine *m, uint64_t number) {
     b->is_stuck = false;
     b->idle = 0;
     b->exited_threads = b->exited_early = 0;
-    b->turn = 0;
     memset(b->barriers, 0, sizeof b->barriers);
     b->mbarrier_count = 0;
     if (m->shared_bytes) {
@@ -238,7 +237,7 @@ static void block_run(Machine *m, Block *b) {
     while (b->live_warps && m->polls - start < BLOCK_POLLS && !m->stopped) {
         uint64_t round = 0;
         for (int k = 0; k < b->warp_count && !m->stopped; k++) {
-            Warp *w = &b->warps[(b->turn + k) % b->warp_count];
+            Warp *w = &b->warps[k];
             if (w->exited == w->exists) continue;
             round += run_warp(m, w, WARP_TURN);
         }

@@ -160,18 +160,24 @@ READS_SCATTERED(read_eights, Eight)
 READS_SCATTERED(read_sixteens, Sixteen)
 
 // Of one granule a lane.
-ALWAYS_INLINE bool read_ones(const RaceInterval *i, const Access *a, uint32_t mask, uint16_t mine) {
+ALWAYS_INLINE bool reads_one(const RaceInterval *i, const Access *a, uint32_t lane, uint16_t mine) {
+    return read_run(i, a->offsets[lane] >> i->shift, 1, 1024, (uint16_t)(mine + lane));
+}
+
+ALWAYS_INLINE bool read_ones(const RaceInterval *i, const Access *a, uint16_t mine) {
     bool is_quiet = true;
-    for (uint32_t lane = 0; lane < WARP_SIZE; lane++)
-        if (mask >> lane & 1)
-            is_quiet &= read_run(i, a->offsets[lane] >> i->shift, 1, 1024, (uint16_t)(mine + lane));
+    if (a->mask == FULL_MASK)
+        for (uint32_t lane = 0; lane < WARP_SIZE; lane++) is_quiet &= reads_one(i, a, lane, mine);
+    else
+        FOR_LANES(lane, a->mask)
+    is_quiet &= reads_one(i, a, lane, mine);
     return is_quiet;
 }
 
 static bool scattered_is_quiet(const RaceInterval *i, const Access *a, uint16_t mine, bool is_write) {
     const uint32_t mask = a->mask, count = a->bytes >> i->shift;
     switch (is_write ? -(int)count : (int)count) {
-    case 1: return mask == FULL_MASK ? read_ones(i, a, FULL_MASK, mine) : read_ones(i, a, mask, mine);
+    case 1: return read_ones(i, a, mine);
     case 2: return read_twos(i, a, mask, mine);
     case 4: return mask == FULL_MASK ? read_fours(i, a, FULL_MASK, mine) : read_fours(i, a, mask, mine);
     case 8: return mask == FULL_MASK ? read_eights(i, a, FULL_MASK, mine) : read_eights(i, a, mask, mine);
