@@ -4,7 +4,8 @@
     python3 tests/hardware_truth/programs/compare_programs.py --sources FOLDER --profiles FOLDER [--list]
 
 --sources has the projects that programs.csv names. Each program without a document NAME.json in --profiles is run, and
-its profile is kept there. Of each set the figures are apart:
+its profile is kept there. llm.c's programs were recorded with B = 2, T = 32, V = 1000 and repeat_times = 1 in place of
+the sizes in their sources. Of each set the figures are apart:
 
     equal      to the first run of ncu
     within     not equal, but between the least and the most that ncu showed in several runs, if these differ
