@@ -178,6 +178,24 @@ static bool blocks_ended(const Cases *cases) {
     return has_ended;
 }
 
+// Whether the case that was stopped had done far more for each element than to read it, or several times as
+// many steps as the largest that came to its end. In a small one, what is done once counts for few elements:
+// it only makes that harder. An instruction of a warp is 16 steps, and 1 for each lane.
+static bool takes_many_more(const Cases *cases) {
+    const CaseReport *largest = NULL;
+    for (int i = 0; i < cases->judgement->case_count; i++) {
+        const CaseReport *report = &cases->judgement->cases[i];
+        if (!is_of_task(cases, report) || report->verdict == VERDICT_TIMEOUT ||
+            report->settings.size.n <= 0 || report->steps == 0)
+            continue;
+        if (!largest || report->settings.size.n > largest->settings.size.n) largest = report;
+    }
+    const double n = (double)cases->first->settings.size.n, far_more = 2000;
+    const double each = n > 0 ? (double)cases->first->steps / n : 0;
+    return each > far_more ||
+           (largest && each > 4 * (double)largest->steps / (double)largest->settings.size.n);
+}
+
 // Whether every launch is one thread, so that nothing can be said of threads that share the work.
 static bool has_one_thread(const Cases *cases) {
     for (int i = 0; i < cases->judgement->case_count; i++) {
@@ -364,5 +382,6 @@ Facts facts_of_cases(const Chapter *of, const Judgement *judgement) {
     if (only_in_head_is_wrong(&cases)) facts |= FACT_ONLY_IN_HEAD_WRONG;
     if (blocks_ended(&cases)) facts |= FACT_BLOCKS_ENDED;
     if (has_one_thread(&cases)) facts |= FACT_ONE_THREAD;
+    if (takes_many_more(&cases)) facts |= FACT_MANY_MORE;
     return facts;
 }

@@ -171,7 +171,8 @@ static Facts facts_of_check(const Evidence *evidence) {
     Facts facts = 0;
     if (check->has_numbers) {
         const double got = fabs(check->got);
-        if (got > 0 && got < 1e-30) facts |= FACT_TINY;
+        if (got > 0 && got < 1e-30 && fabs(check->expected) > 1e-20) facts |= FACT_TINY;
+        if (check->got == floor(check->got) && check->expected != floor(check->expected)) facts |= FACT_WHOLE;
         if (has_integer_bits((float)check->got, check->expected)) facts |= FACT_INTEGER_BITS;
         if (fabs(check->difference) < 1e-3 * fabs(check->expected)) facts |= FACT_CLOSE;
     }

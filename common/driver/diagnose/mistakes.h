@@ -52,6 +52,9 @@ __extension__ typedef unsigned __int128 Facts;
 #define FACT_WARP_BARRIER FACT(83)    // there is a __syncwarp() between them, or in that loop
 #define FACT_FENCE FACT(84)           // or a __threadfence() or one of its kin
 #define FACT_WAITS_BETWEEN FACT(113)  // there is a loop between them that does nothing but wait for a flag
+#define FACT_MANY_MORE                                                                                       \
+    FACT(116) // it was stopped after far more steps for each element than a read takes, or than other cases
+              // took
 // Of the case that is shown
 #define FACT_N_IS_0 FACT(12)
 #define FACT_ONE_THREAD FACT(121)     // it launches a single thread, as every case of its task does
@@ -72,6 +75,7 @@ __extension__ typedef unsigned __int128 Facts;
 #define FACT_SAYS_N FACT(18)       // every wrong result is n
 #define FACT_CLOSE FACT(19)        // wrong only in the last digits: by less than 1 in 1,000 of the sum
 #define FACT_TINY FACT(20)         // a result such as 6e-39: the bits of an integer read as a float
+#define FACT_WHOLE FACT(118)       // the result shown is a whole number, and should be none
 #define FACT_INTEGER_BITS FACT(73) // the result shown has the bits of the int that is expected
 #define FACT_NEVER_WRITTEN FACT(21)
 #define FACT_ALL_UNWRITTEN FACT(22)       // in the case shown, no element was written

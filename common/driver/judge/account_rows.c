@@ -129,7 +129,9 @@ static bool say(const Rows *rows, Accounting *out) {
     char left_out[240], overflow[240], columns[32];
     const long long missing = describe(rows, LEFT_OUT, left_out, sizeof left_out),
                     too_large = describe(rows, OVERFLOWS, overflow, sizeof overflow);
-    if (missing == 0 && too_large == 0) return false;
+    // If none reaches any other, rows of other numbers confirm nothing: a mark may be lost in what is
+    // computed.
+    if ((missing == 0 && too_large == 0) || missing == rows->columns) return false;
     out->n = rows->account->one.size.n;
     out->missing = missing;
     if (missing > 0) out->rules |= ACCOUNT_LEFT_OUT_OF_ROW;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "driver/judge/repair/linked_lines.h"
+#include "driver/judge/repair/words.h"
 #include "driver/judge/repair_attempt.h"
 #include "driver/judge/repair_elsewhere.h"
 #include "driver/judge/variant_search.h"
@@ -249,11 +250,39 @@ static void look_closer(Search *search) {
     variant_search_free(variants);
 }
 
+// How often a name is in a line of the source.
+static int times_in_line(const char *source, int line, const char *name) {
+    const size_t length = strlen(name);
+    int times = 0;
+    for (int l = 1; l < line && source; l++) source = (source = strchr(source, '\n')) ? source + 1 : NULL;
+    if (!source) return 0;
+    const char *end = source + strcspn(source, "\n");
+    for (const char *at = source; (at = strstr(at, name)) && at + length <= end; at += length)
+        times += (at == source || !is_word(at[-1])) && !is_word(at[length]);
+    return times;
+}
+
+// Whether the words "rows instead of columns in line 23" leave open which of several places is meant.
+static bool is_ambiguous(const Search *search, const Repair *repair) {
+    char was[64];
+    const char *behind = strstr(repair->changes[0].words, " instead of ");
+    int end = 0;
+    return is_of(repair, CHANGE_NUMBER) && behind &&
+           sscanf(behind, " instead of %63s in line %n", was, &end) == 1 && end > 0 &&
+           times_in_line(search->ptx.judge->subjects->source_text, repair->changes[0].line, was) > 1;
+}
+
 // Whether a change that is one word of the text is none when it is written there.
 static bool is_refuted_by_text(const Search *search, VariantSearch *variants) {
     Repair *repair = &search->ptx.judge->judgement->repair;
     const ChangeKind kinds[] = {CHANGE_COMPARISON, CHANGE_CONSTANT, CHANGE_OPERATOR};
     if (!variants || repair->change_count != 1) return false;
+    if (is_ambiguous(search, repair)) {
+        variant_search_leave_off(variants);
+        if (variant_search_try_said(search, CHANGE_NUMBER) == TEXT_AGREES) return false;
+        *repair = (Repair){0};
+        return true;
+    }
     for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
         if (strcmp(repair->changes[0].name, change_name(kinds[k])) != 0) continue;
         variant_search_leave_off(variants); // their folder has one text at a time

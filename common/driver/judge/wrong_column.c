@@ -1,6 +1,8 @@
 #include "driver/judge/wrong_column.h"
 
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "driver/plan/elements.h"
@@ -17,6 +19,46 @@ static void column_of(const Buffer *buffer, const TableView *view, long long ind
         name[0] = '\0';
 }
 
+// The threads of the row of an element, "warps of RTX 3090, 1025 threads, ..."; -1: it does not say.
+static long threads_of(const Buffer *buffer, const TableView *view, long long index) {
+    char name[NAME_BYTES];
+    buffer->describe(view, index, name, sizeof name);
+    const char *at = strstr(name, " thread");
+    while (at && at > name && at[-1] >= '0' && at[-1] <= '9') at--;
+    return at && *at >= '0' && *at <= '9' ? strtol(at, NULL, 10) : -1;
+}
+
+static bool are_zero(const char *bytes, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (bytes[i]) return false;
+    return true;
+}
+
+// Whether the rows with a wrong number are those from so many threads on, and nothing but 0 is in any of
+// them: it is as if they were never computed.
+static void explain_rows_of_zeros(const Buffer *buffer, const TableView *view, const void *right,
+                                  const void *got, char *why, size_t bytes) {
+    const size_t size = element_bytes(buffer->type);
+    const char *should = right, *is = got;
+    long fewest = LONG_MAX;
+    for (long long i = 0; i < view->count; i++) {
+        if (memcmp(should + (size_t)i * size, is + (size_t)i * size, size) == 0) continue;
+        const long threads = threads_of(buffer, view, i);
+        if (threads < 0) return;
+        fewest = threads < fewest ? threads : fewest;
+    }
+    bool has_others = false;
+    for (long long i = 0; i < view->count; i++) {
+        const bool is_of_them = threads_of(buffer, view, i) >= fewest;
+        if (is_of_them && !are_zero(is + (size_t)i * size, size)) return;
+        has_others = has_others || !is_of_them;
+    }
+    if (has_others && fewest > 1)
+        snprintf(why, bytes,
+                 "Every number of the rows with %ld threads or more is 0; all of the others are right.",
+                 fewest);
+}
+
 void explain_wrong_column(const Buffer *buffer, const TableView *view, const void *right, const void *got,
                           char *why, size_t bytes) {
     const size_t size = element_bytes(buffer->type);
@@ -28,7 +70,10 @@ void explain_wrong_column(const Buffer *buffer, const TableView *view, const voi
         const bool is_wrong =
             memcmp((const char *)right + (size_t)i * size, (const char *)got + (size_t)i * size, size) != 0;
         if (is_wrong && wrong++ == 0) snprintf(column, sizeof column, "%s", name);
-        if (is_wrong && strcmp(column, name) != 0) return;
+        if (is_wrong && strcmp(column, name) != 0) {
+            explain_rows_of_zeros(buffer, view, right, got, why, bytes);
+            return;
+        }
     }
     for (long long i = 0; i < view->count && !has_others; i++) {
         column_of(buffer, view, i, name);

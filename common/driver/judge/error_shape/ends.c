@@ -112,8 +112,7 @@ static const ErrorShape shapes[] = {
     {"rest-in-shares-lost", rest_of_shares_lost,
      "If every block takes an equal stretch, each lacks what does not fill a whole round of its "
      "threads."},
-    {"last-round-lost", last_round_lost,
-     "Every wrong sum lacks the last element of every thread: each stops one round too early."},
+    {"last-round-lost", last_round_lost, "Every wrong sum lacks the last element of every thread."},
     {"chunk-borders-twice", chunk_borders_twice,
      "The first element of every chunk but the first is counted twice."},
     {"chunk-borders-twice", block_borders_twice,

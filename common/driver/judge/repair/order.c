@@ -495,6 +495,20 @@ static void propose_way(const Kernel *kernel, int at, const PtxInstruction *bran
         change_replace(kernel->changes, change, at, "\t// taken by none");
 }
 
+// Whether lanes vote behind a line on what nvcc takes for known, as that a thread that is still there has an
+// element: in kernel.cu, the same change would give another vote.
+static bool votes_on_what_is_known(const Kernel *kernel, int at) {
+    for (int i = at + 1; i < kernel->end; i++) {
+        PtxInstruction vote, known;
+        if (!ptx_instruction(&kernel->lines->lines[i], &vote) || !opcode_is(&vote, "vote")) continue;
+        for (int k = kernel->first; k < i; k++)
+            if (ptx_instruction(&kernel->lines->lines[k], &known) && opcode_is(&known, "mov") &&
+                opcode_has(&known, "pred") && strcmp(known.operands[0], vote.operands[1]) == 0)
+                return true;
+    }
+    return false;
+}
+
 // A branch that some threads take and others do not is taken by all, or by none; what they have no element
 // for is left out, where it has to be. `of_ends`: only one with which threads leave the kernel, by none.
 void propose_staying(const Kernel *kernel, bool of_ends) {
@@ -503,7 +517,8 @@ void propose_staying(const Kernel *kernel, bool of_ends) {
         const PtxLine *line = &kernel->lines->lines[i];
         PtxInstruction in;
         if (!line->source || !ptx_instruction(line, &in) || !in.predicate[0] || !opcode_is(&in, "bra") ||
-            !is_ahead(kernel, i, in.operands[0]) || (of_ends && !is_end(kernel, in.operands[0])))
+            !is_ahead(kernel, i, in.operands[0]) || (of_ends && !is_end(kernel, in.operands[0])) ||
+            votes_on_what_is_known(kernel, i))
             continue;
         for (int is_taken = 0; is_taken < (of_ends ? 1 : 2); is_taken++, proposed++)
             for (int is_guarded = 0; is_guarded < 2; is_guarded++)
