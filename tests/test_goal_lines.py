@@ -85,3 +85,38 @@ def test_editors_open_the_line(nvcc: str, built: Path) -> None:
     command = ["./ch04", "--device", "emulator", "--kernel", kernel, "--format", "gcc"]
     done = subprocess.run(command, cwd=built, capture_output=True, text=True)
     assert f"{kernel.name}:19:1: warning: SLOW: 42240 barriers: the goal is 0." in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("name", "said", "not_said"),
+    [
+        (  # nvcc joins no rounds with a shuffle, however plain their loop is
+            "wrong/ch04/fold_in_each_round",
+            ["nvcc does not join rounds of a loop in which lanes or warps meet", "with 8 loads in flight"],
+            ["index and step"],
+        ),
+        (  # limited by instructions: those of the index, and those of the products
+            "wrong/ch17/ring_of_sums_by_row",
+            ["Of the instructions, ", "accesses an array of the thread with an index that the PTX does not know"],
+            [],
+        ),
+        (  # of two barriers a level, the one at its end
+            "wrong/ch03/two_barriers_a_level",
+            ["without the barrier in line 27, all", "cases that were tried pass, with 8 barriers per warp"],
+            [],
+        ),
+        ("right/ch03/butterfly", ["barriers per warp"], ["without the barrier"]),  # both are needed
+        (  # nothing is loaded again, and the groups of a thread are neighbours
+            "wrong/ch18/groups_side_by_side",
+            ["Neighbouring lanes should access neighbouring elements", "with coalesced accesses"],
+            ["stays in registers is loaded once"],
+        ),
+    ],
+    ids=lambda value: value.split("/")[-1] if isinstance(value, str) else "",
+)
+def test_a_slow_page_says_what_is_counted(
+    nvcc: str, built: Path, tmp_path: Path, name: str, said: list[str], not_said: list[str]
+) -> None:
+    page, _ = judged(built, name, tmp_path)
+    assert [words for words in said if words not in page] == []
+    assert [words for words in not_said if words in page] == []

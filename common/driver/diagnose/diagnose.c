@@ -11,6 +11,7 @@
 #include "driver/diagnose/bank_facts.h"
 #include "driver/diagnose/case_facts.h"
 #include "driver/diagnose/idle_facts.h"
+#include "driver/diagnose/load_facts.h"
 #include "driver/diagnose/stripped_source.h"
 
 const Mistake mistakes[] = {
@@ -37,6 +38,7 @@ typedef struct {
     Text line, other; // of the finding
     Text loop;        // the head of the innermost loop around its line
     int loop_line;    // in which that loop begins; 0: there is none
+    int local_line;   // local_line()
 } Evidence;
 
 // ---- Facts ------------------------------------------------------------------------------------------------
@@ -338,7 +340,9 @@ static void gather(Evidence *evidence, const char *source) {
     if (misses_waves_elsewhere(judgement)) evidence->facts |= FACT_WAVES_ELSEWHERE;
     if (misses_only_moved(judgement)) evidence->facts |= FACT_ONLY_MOVED;
     if (local_memory_costs(&judgement->what_if)) evidence->facts |= FACT_LOCAL_MEMORY_COSTS;
-    evidence->facts |= facts_of_banks(evidence->of, judgement) | facts_of_idle_threads(judgement);
+    evidence->facts |= facts_of_banks(evidence->of, judgement) | facts_of_idle_threads(judgement) |
+                       facts_of_loads(evidence->of, judgement);
+    evidence->local_line = local_line(judgement);
     if (evidence->of->is_program) evidence->facts |= FACT_PROGRAM | facts_of_timeline(&judgement->timeline);
     if (evidence->finding) {
         stripped_line(&evidence->source, evidence->finding->place.line, &evidence->line);
@@ -510,6 +514,7 @@ static bool has_lines(const char *words, const Evidence *evidence) {
     const Finding *finding = evidence->finding;
     if (!strchr(words, '{')) return true;
     if (strstr(words, "{loop}") && evidence->loop_line <= 0) return false;
+    if (strstr(words, "{local}")) return evidence->local_line > 0;
     if (!finding || finding->place.line <= 0) return false;
     const bool needs_both = strstr(words, "{other}") || strstr(words, "{upper}") || strstr(words, "{lower}");
     return !needs_both || finding->other_place.line > 0;
@@ -568,7 +573,8 @@ static void fill_in(const Evidence *evidence, const char *words, char *text, siz
                   {"{other}", other},
                   {"{upper}", line < other ? line : other},
                   {"{lower}", line < other ? other : line},
-                  {"{loop}", evidence->loop_line}};
+                  {"{loop}", evidence->loop_line},
+                  {"{local}", evidence->local_line}};
     size_t used = 0;
     text[0] = '\0';
     while (*words && used + 16 < bytes) {

@@ -140,6 +140,12 @@ __extension__ typedef unsigned __int128 Facts;
 // Of what the model was asked: local memory costs the most of all that was changed, though not all that is
 // missed
 #define FACT_LOCAL_MEMORY_COSTS FACT(112)
+// Of the loop with most loads, where the model was asked
+#define FACT_LOADS_BESIDE_EXCHANGE FACT(125) // lanes or warps meet in it
+#define FACT_LOADS_IN_NO_LOOP FACT(126)      // there is none
+#define FACT_LOADED_AGAIN FACT(127) // a task of rows asks for half as many bytes again as one load of each is
+// Of a missed bandwidth: units for doubles are the busiest part of the SMs, and no array has any
+#define FACT_DOUBLE_UNITS FACT(118)
 #define FACT_FEW_BLOCKS_RIGHT FACT(41) // those with more blocks than a block has threads
 #define FACT_REST_UNWRITTEN FACT(42)   // and the missing ones are the remainder of a division by 2, 4 or 8
 // Of all cases in which elements are never written
@@ -157,7 +163,7 @@ typedef struct {
     const char *title;   // "A barrier is missing"
     const char *why;     // one or two sentences; {line} and {other} are the finding's two lines,
                          // {upper} and {lower} the same in the order of the file, {loop} the line in
-                         // which the innermost loop around {line} begins
+                         // which the innermost loop around {line} begins, {local} that of local_line()
     const char *lessons; // "ch03#barriers:2 ch05#what-it-is:2": sections, and the step of that chapter's
                          // hints that helps, or no step. The first serves chapters that are not listed.
 

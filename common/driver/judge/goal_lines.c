@@ -95,6 +95,42 @@ static void take_missing(const Search *search, GoalLines *lines) {
     }
 }
 
+static double cost_of(const Counters *c, Cost cost) {
+    const double moved = (double)(c->global_ld_bytes + c->global_st_bytes) / 32;
+    switch (cost) {
+    case COST_INSTRUCTIONS: return (double)c->instructions;
+    case COST_SECTORS: return fmax(0, (double)(c->global_ld_sectors + c->global_st_sectors) - moved);
+    case COST_CONFLICTS: return (double)(c->shared_ld_conflicts + c->shared_st_conflicts);
+    case COST_DIVERGENCE: return (double)c->branch_divergent;
+    case COST_LOCAL: return (double)(c->local_ld_requests + c->local_st_requests);
+    default: return 0;
+    }
+}
+
+GoalLines goal_cost_lines(const Judgement *judgement, int task, Cost cost) {
+    const double stands_out = 15; // percent
+    GoalLines lines = {0};
+    Search search = {.file = kernel_file(judgement, task),
+                     .all = calloc((size_t)judgement->line_count + 1, sizeof *search.all)};
+    for (int i = 0, count; search.all && i < judgement->line_count; i += count) {
+        const CountedLine *one = &judgement->lines[i];
+        count = counted_lines_alike(judgement, i);
+        double sum = 0;
+        for (int k = 0; k < count; k++) sum += cost_of(&one[k].counters.counters, cost);
+        if (one->task != task || !(sum > 0)) continue;
+        search.sum += sum;
+        if (one->counters.place.line > 0 && strcmp(one->counters.place.file, search.file) == 0)
+            search.all[search.count++] = (GoalLine){one->counters.place.line, sum};
+    }
+    if (search.all) qsort(search.all, (size_t)search.count, sizeof *search.all, compare_values);
+    for (int i = 0; i < search.count && lines.count < MOST_GOAL_LINES; i++) {
+        const double share = 100 * search.all[i].value / search.sum;
+        if (share >= stands_out) lines.lines[lines.count++] = (GoalLine){search.all[i].line, share};
+    }
+    free(search.all);
+    return lines;
+}
+
 GoalLines goal_lines(const Chapter *of, const Judgement *judgement, const GoalResult *result) {
     GoalLines lines = {0};
     const Measured *counted = &judgement->counted[0][result->task];

@@ -20,3 +20,16 @@ typedef struct {
 // the goal alone. None of a goal that counts nothing in lines, or that is missed elsewhere than at the
 // counted size.
 GoalLines goal_lines(const Chapter *of, const Judgement *judgement, const GoalResult *result);
+
+// Where time may go, as counted.
+typedef enum {
+    COST_NONE,
+    COST_INSTRUCTIONS,
+    COST_SECTORS,    // that are touched beyond what the bytes fill
+    COST_CONFLICTS,  // in banks
+    COST_DIVERGENCE, // branches
+    COST_LOCAL,      // memory of a thread
+} Cost;
+
+// The lines that have most of a cost, with their shares in percent; none if each has little.
+GoalLines goal_cost_lines(const Judgement *judgement, int task, Cost cost);

@@ -12,6 +12,7 @@
 #include "driver/judge/bandwidth_modelled.h"
 #include "driver/judge/cases.h"
 #include "driver/judge/counted_lines.h"
+#include "driver/judge/needless_barriers.h"
 #include "driver/judge/other_failures.h"
 #include "driver/judge/points.h"
 #include "driver/judge/race_replay.h"
@@ -182,6 +183,7 @@ static void judge_cases(const Chapter *of, const Subjects *subjects, const Optio
         find_bandwidth(&state);
         if (options->time_count == 0) judge_goals(&state);
         judge_find_what_if(&state);
+        judge_find_needless_barriers(&state);
         count_failure(&state);
         counted_lines_sort(judgement);
         judgement->seconds = monotonic_seconds() - began;

@@ -65,6 +65,13 @@ typedef struct {
     bool is_of_source; // another text of kernel.cu, and no edit of its PTX
 } Repair;
 
+// Where kernels load from global memory, as far as it decides whether nvcc joins rounds of a loop.
+typedef enum {
+    LOADS_ANYWHERE, // or nobody looked
+    LOADS_IN_NO_LOOP,
+    LOADS_BESIDE_EXCHANGE, // in a loop in which lanes or warps meet
+} LoopLoads;
+
 // What the model says of a task that is too slow: the change, or two together, with which it would be as fast
 // as the goal asks for, or the one that helps most.
 typedef struct {
@@ -74,10 +81,22 @@ typedef struct {
         char words[120];  // "without bank conflicts"
     } changes[2];         // the one that helps more first
     int task;
+    LoopLoads loads;      // where most are
     bool reaches;         // the goal
     bool lacks_shapes;    // no other grid or block could be tried
     double factor, ratio; // how much faster the kernel would be, and its share of the reference's bandwidth
 } WhatIfAnswer;
+
+enum { MOST_NEEDLESS = 4 };
+
+// Lines without whose barriers every case passes that was tried, and whose goal allows fewer.
+typedef struct {
+    int count; // 0: none was found
+    int lines[MOST_NEEDLESS];
+    int cases;   // that pass
+    double left; // the value of the goal's measure without them
+    const Goal *goal;
+} NeedlessBarriers;
 
 // What an account of a sum shows as a whole; bits.
 typedef enum {
@@ -160,6 +179,7 @@ typedef struct {
     char replay[512];
     Repair repair;
     WhatIfAnswer what_if;
+    NeedlessBarriers needless;
     Accounting accounting;
     OtherFailure others[MOST_OTHERS]; // of other tasks, in their order
     int other_count;

@@ -124,6 +124,43 @@ void page_add_bandwidth(Text *page, const Terminal *terminal, const Report *repo
     }
 }
 
+void page_add_cost_lines(Text *words, const Judgement *judgement, int task, Cost cost) {
+    static const char *const names[] = {[COST_INSTRUCTIONS] = "instructions",
+                                        [COST_SECTORS] = "sectors beyond what the bytes fill",
+                                        [COST_CONFLICTS] = "bank conflicts",
+                                        [COST_DIVERGENCE] = "divergent branches",
+                                        [COST_LOCAL] = "accesses to arrays of threads"};
+    const GoalLines lines = goal_cost_lines(judgement, task, cost);
+    for (int i = 0; i < lines.count; i++) {
+        const GoalLine *one = &lines.lines[i];
+        if (i == 0)
+            text_printf(words, " Of the %s, %.0f %% are in line %d", names[cost], one->value, one->line);
+        else
+            text_printf(words, "%s %.0f %% in line %d", i + 1 == lines.count ? " and" : ",", one->value,
+                        one->line);
+    }
+    if (lines.count > 0) text_add(words, ".");
+}
+
+// What a change of the model takes away.
+static Cost cost_undone(const char *change) {
+    return strcmp(change, "coalesced") == 0         ? COST_SECTORS
+           : strcmp(change, "no-conflicts") == 0    ? COST_CONFLICTS
+           : strcmp(change, "no-divergence") == 0   ? COST_DIVERGENCE
+           : strcmp(change, "no-local-memory") == 0 ? COST_LOCAL
+                                                    : COST_NONE;
+}
+
+// Whether a counted goal of the task names lines already.
+static bool goal_says_lines(const Report *report, int task) {
+    const Judgement *judgement = report->judgement;
+    for (int g = 0; g < judgement->goal_count; g++)
+        if (judgement->goals[g].task == task &&
+            goal_lines(report->of, judgement, &judgement->goals[g]).count > 0)
+            return true;
+    return false;
+}
+
 // With what the model reaches the goal, or how far it comes.
 void page_add_what_if(Text *page, const Terminal *terminal, const Report *report) {
     const WhatIfAnswer *answer = &report->judgement->what_if;
@@ -142,6 +179,12 @@ void page_add_what_if(Text *page, const Terminal *terminal, const Report *report
     if (!answer->reaches)
         text_printf(&words, "; no change that was tried reaches the goal%s",
                     answer->lacks_shapes ? ", and none was of the grid or the blocks" : "");
+    Text lines = {0};
+    const Cost cost = cost_undone(answer->changes[0].name);
+    if (!goal_says_lines(report, answer->task))
+        page_add_cost_lines(&lines, report->judgement, answer->task, cost);
+    if (lines.bytes > 0) text_printf(&words, ".%s", text_chars(&lines));
+    text_free(&lines);
     page_add_row(page, terminal, answer->reaches ? "shown" : "what if", text_chars(&words));
     text_free(&words);
 }

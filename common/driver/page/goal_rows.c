@@ -7,6 +7,7 @@
 #include "support/command_words.h"
 #include "driver/judge/goal_lines.h"
 #include "driver/plan/elements.h"
+#include "driver/page/bandwidth_rows.h"
 #include "driver/page/rows.h"
 #include "driver/plan/plan.h"
 
@@ -171,6 +172,10 @@ static void elsewhere_words(const GoalResult *result, CaseSize shown, char *word
 
 // "Counted in line 40." or "By line: 8 in line 21, 8 in line 25." or nothing.
 static void add_lines(Text *words, const Report *report, const GoalResult *result) {
+    const bool is_limited_by_instructions =
+        strncmp(report->judgement->bandwidth[result->task].limiter, "instructions:", 13) == 0;
+    if (goal_is_of_bandwidth(result->goal) && result->state == GOAL_MISSED && is_limited_by_instructions)
+        page_add_cost_lines(words, report->judgement, result->task, COST_INSTRUCTIONS);
     const GoalLines by_line = goal_lines(report->of, report->judgement, result);
     if (by_line.count == 1 && by_line.lines[0].value == result->value) {
         text_printf(words, " Counted in line %d.", by_line.lines[0].line);
@@ -285,6 +290,25 @@ void page_add_goals(Text *page, const Terminal *terminal, const Report *report) 
                  command_run(), report->of->name);
         page_add_row(page, terminal, "goals", words);
     }
+}
+
+void page_add_needless_barriers(Text *page, const Terminal *terminal, const Report *report) {
+    const NeedlessBarriers *needless = &report->judgement->needless;
+    if (needless->count == 0) return;
+    Text words = {0};
+    char left[32];
+    measure_text(needless->left, left, sizeof left);
+    text_printf(&words, "without the barrier%s in line%s", plural(needless->count), plural(needless->count));
+    for (int i = 0; i < needless->count; i++)
+        text_printf(&words, "%s %d",
+                    i == 0                     ? ""
+                    : i + 1 == needless->count ? " and"
+                                               : ",",
+                    needless->lines[i]);
+    text_printf(&words, ", all %d cases that were tried pass, with %s %s", needless->cases, left,
+                needless->goal->words);
+    page_add_row(page, terminal, "shown", text_chars(&words));
+    text_free(&words);
 }
 
 void page_add_missed_goals(Text *page, const Terminal *terminal, const Report *report) {

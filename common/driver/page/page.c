@@ -202,6 +202,7 @@ void page_add(Text *page, const Terminal *terminal, const Report *report) {
             page_add_why(page, terminal, &other, "", false, -1);
         page_add_bandwidth(page, terminal, report);
         page_add_what_if(page, terminal, report);
+        page_add_needless_barriers(page, terminal, report);
         page_add_predictions(page, terminal, report);
         page_add_timings(page, terminal, report);
     } else {

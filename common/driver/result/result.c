@@ -257,6 +257,16 @@ static void add_proof(JsonWriter *json, const Report *report) {
     add_what_if(json, "what_if", report, answer->change_count > 0 && !answer->reaches);
 }
 
+// {"lines": [25], "cases": 66}
+static void add_needless_barriers(JsonWriter *json, const NeedlessBarriers *needless) {
+    if (!json_open_object_or_null(json, "needless_barriers", needless->count > 0)) return;
+    json_open_array(json, "lines");
+    for (int i = 0; i < needless->count; i++) json_integer(json, NULL, needless->lines[i]);
+    json_close_array(json);
+    json_integer(json, "cases", needless->cases);
+    json_close_object(json);
+}
+
 static void add_accounting(JsonWriter *json, const Accounting *accounting) {
     if (!json_open_object_or_null(json, "accounting", accounting->n > 0)) return;
     json_integer(json, "n", accounting->n);
@@ -473,6 +483,7 @@ bool result_write(const char *path, const Report *report, FileError *error) {
     add_diagnosis(&json, "diagnosis", report->diagnosis);
     add_diagnosis(&json, "second_diagnosis", report->second);
     add_proof(&json, report);
+    add_needless_barriers(&json, &judgement->needless);
     add_accounting(&json, &report->judgement->accounting);
     add_others(&json, report);
     add_replay(&json, judgement);

@@ -143,7 +143,12 @@ static double units(const ModelDevice *d, const Placement *p, const ModelWork *w
     const double pipes[] = {issue, w->pipe_alu / d->alu, w->pipe_special / d->special,
                             w->pipe_double / d->doubles};
     double seconds = p->share / d->clock_hz;
-    e->issue = most(most(pipes[0], pipes[1]), most(pipes[2], pipes[3])) * seconds;
+    const double wide = most(pipes[0], pipes[1]);
+    e->issue = most(wide, most(pipes[2], pipes[3])) * seconds;
+    if (pipes[3] > most(wide, pipes[2]))
+        e->narrow = "the SMs' units for doubles";
+    else if (pipes[2] > wide)
+        e->narrow = "the SMs' units for roots, divisions, powers and the like";
     e->load_store = load_store * seconds;
     // A warp that is to issue to a busy arithmetic pipe waits, and its slot is lost. Loads and stores are
     // queued: the unit is busy while others issue.
@@ -177,6 +182,22 @@ static ModelLimiter limiter_of(const ModelEstimate *e) {
     return memory >= e->issue ? MODEL_MEMORY : MODEL_INSTRUCTIONS;
 }
 
+// Why no part is busy is not known: what comes nearest to it is said.
+static void say_waiting(const ModelEstimate *e, double running, char *to, size_t room) {
+    const struct {
+        const char *name;
+        double seconds;
+    } parts[] = {{"memory", e->dram},
+                 {"the L2", e->l2},
+                 {"the load and store units", e->load_store},
+                 {e->narrow ? e->narrow : "the SMs with instructions", e->issue}};
+    int busiest = 0;
+    for (int i = 1; i < (int)(sizeof parts / sizeof parts[0]); i++)
+        if (parts[i].seconds > parts[busiest].seconds) busiest = i;
+    snprintf(to, room, "waiting: nothing is busy most of the time; most of all %s, for %.0f %% of it",
+             parts[busiest].name, 100 * parts[busiest].seconds / running);
+}
+
 static void say(ModelEstimate *e, const ModelDevice *d, const ModelShape *s) {
     double running = e->seconds - e->launch;
     char *to = e->words;
@@ -194,8 +215,9 @@ static void say(ModelEstimate *e, const ModelDevice *d, const ModelShape *s) {
                  e->chain / s->blocks * 1e6, s->blocks);
         break;
     case MODEL_INSTRUCTIONS:
-        snprintf(to, room, "instructions: the SMs are busy with them for %.0f %% of the time",
-                 100 * least(1, e->issue / running));
+        snprintf(to, room, "instructions: the SMs are busy with them for %.0f %% of the time%s%s",
+                 100 * least(1, e->issue / running), e->narrow ? ", most of all " : "",
+                 e->narrow ? e->narrow : "");
         break;
     case MODEL_MEMORY:
         if (e->dram >= most(e->l2, e->load_store))
@@ -217,7 +239,7 @@ static void say(ModelEstimate *e, const ModelDevice *d, const ModelShape *s) {
             snprintf(to, room, "bytes in flight: %.*f KiB an SM, %.0f KiB would fill it",
                      e->bytes_in_flight < 10240 ? 1 : 0, e->bytes_in_flight / 1024, e->bytes_to_fill / 1024);
         else
-            snprintf(to, room, "waiting: each step of a warp needs the result of the one before");
+            say_waiting(e, running, to, room);
         break;
     }
 }

@@ -24,6 +24,7 @@ typedef struct {
     // What each would take if the others took nothing, in seconds. They overlap.
     double launch, latency, dram, l2, units, blocks, atomics, chain;
     double issue, load_store; // of `units`
+    const char *narrow;       // the arithmetic units that `issue` is the time of; NULL: it is that of all
     double dram_bytes;
     double bytes_in_flight,
         bytes_to_fill; // per SM: loads on their way, and what it takes to keep memory busy

@@ -1,0 +1,80 @@
+#include "driver/diagnose/load_facts.h"
+
+#include <string.h>
+
+#include "driver/judge/goal_lines.h"
+#include "driver/judge/goals.h"
+
+// Bytes that the loads of one run ask for if each row has each of its elements, and those of all other
+// inputs, once.
+static double bytes_of_one_load(const Task *task, const CaseShape *shape) {
+    double bytes = 0;
+    for (int b = 0; b < task_buffer_count(task); b++)
+        if (task->buffers[b].role == INPUT)
+            bytes += (double)shape->size.n * (double)element_bytes(task->buffers[b].type);
+    return bytes;
+}
+
+static bool misses_sectors(const Judgement *judgement, int task) {
+    for (int g = 0; g < judgement->goal_count; g++) {
+        const GoalResult *result = &judgement->goals[g];
+        if (result->task == task && result->state == GOAL_MISSED &&
+            strstr(result->goal->measure, "global_ld_sectors"))
+            return true;
+    }
+    return false;
+}
+
+static bool loads_rows_again(const Chapter *of, const Judgement *judgement, int task) {
+    const double some = 1.5;
+    const Measured *counted = &judgement->counted[0][task];
+    if (of->tasks[task].expect != EXPECT_ROWS || !counted->is_counted || !misses_sectors(judgement, task))
+        return false;
+    double loaded = 0;
+    for (int l = 0; l < counted->shape.launch_count; l++)
+        loaded += (double)counted->counters[l].global_ld_bytes;
+    const double once = bytes_of_one_load(&of->tasks[task], &counted->shape);
+    return once > 0 && loaded >= some * once;
+}
+
+int local_line(const Judgement *judgement) {
+    const double good_share = 1.0 / 32;
+    const GoalResult *missed = goals_missed_bandwidth(judgement->goals, judgement->goal_count);
+    if (!missed || strncmp(judgement->bandwidth[missed->task].limiter, "instructions:", 13) != 0) return 0;
+    double local = 0, all = 0;
+    for (int i = 0; i < judgement->line_count; i++) {
+        const Counters *counters = &judgement->lines[i].counters.counters;
+        if (judgement->lines[i].task != missed->task) continue;
+        local += (double)(counters->local_ld_requests + counters->local_st_requests);
+        all += (double)counters->instructions;
+    }
+    const GoalLines lines = goal_cost_lines(judgement, missed->task, COST_LOCAL);
+    return lines.count > 0 && local >= good_share * all ? lines.lines[0].line : 0;
+}
+
+static bool has_doubles(const Task *task) {
+    for (int b = 0; b < task_buffer_count(task); b++)
+        if (task->buffers[b].type == F64) return true;
+    return false;
+}
+
+static bool needs_units_for_doubles(const Chapter *of, const Judgement *judgement) {
+    for (int g = 0; g < judgement->goal_count; g++) {
+        const GoalResult *result = &judgement->goals[g];
+        if (result->state == GOAL_MISSED && goal_is_of_bandwidth(result->goal) &&
+            strstr(judgement->bandwidth[result->task].limiter, "units for doubles") &&
+            !has_doubles(&of->tasks[result->task]))
+            return true;
+    }
+    return false;
+}
+
+Facts facts_of_loads(const Chapter *of, const Judgement *judgement) {
+    Facts facts = 0;
+    if (judgement->what_if.loads == LOADS_BESIDE_EXCHANGE) facts |= FACT_LOADS_BESIDE_EXCHANGE;
+    if (judgement->what_if.loads == LOADS_IN_NO_LOOP) facts |= FACT_LOADS_IN_NO_LOOP;
+    if (needs_units_for_doubles(of, judgement)) facts |= FACT_DOUBLE_UNITS;
+    for (int t = 0; t < chapter_task_count(of); t++)
+        if (loads_rows_again(of, judgement, t)) facts |= FACT_LOADED_AGAIN;
+    return facts;
+}

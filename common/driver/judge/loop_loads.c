@@ -1,0 +1,81 @@
+#include "driver/judge/loop_loads.h"
+
+#include <string.h>
+
+#include "driver/judge/repair/ptx_lines.h"
+
+// A loop without another one in it: from its label to the branch back.
+typedef struct {
+    bool has_exchange;
+    uint64_t requests; // of the line that loads most
+} Loop;
+
+static bool is_label(const PtxLine *line, const char *name) {
+    if (!line->is_label) return false;
+    const char *at = line->text;
+    int left = line->length;
+    while (left > 0 && (*at == ' ' || *at == '\t')) at++, left--;
+    const int length = (int)strlen(name);
+    return left > length && strncmp(at, name, (size_t)length) == 0 && at[length] == ':';
+}
+
+// The label before `at` that the branch goes back to; -1: it leads forward.
+static int loop_start(const PtxLines *lines, int at, const PtxInstruction *branch) {
+    for (int i = at; i >= 0 && lines->lines[i].function == lines->lines[at].function; i--)
+        if (is_label(&lines->lines[i], branch->operands[0])) return i;
+    return -1;
+}
+
+static uint64_t requests_of(const Judgement *judgement, int task, int line) {
+    uint64_t requests = 0;
+    for (int i = 0; i < judgement->line_count; i++)
+        if (judgement->lines[i].task == task && judgement->lines[i].counters.place.line == line)
+            requests += judgement->lines[i].counters.counters.global_ld_requests;
+    return requests;
+}
+
+// Lanes of a warp or warps of a block meet there: nvcc does not change which of them do.
+static bool is_exchange(const PtxInstruction *in) {
+    static const char *const opcodes[] = {"shfl", "vote", "match", "redux", "bar", "barrier"};
+    for (size_t i = 0; i < sizeof opcodes / sizeof opcodes[0]; i++)
+        if (opcode_is(in, opcodes[i])) return true;
+    return false;
+}
+
+// False if there is another loop in it.
+static bool read_loop(const Judge *judge, int task, const PtxLines *lines, int first, int end, Loop *loop) {
+    *loop = (Loop){0};
+    for (int i = first; i < end; i++) {
+        PtxInstruction in;
+        if (!ptx_instruction(&lines->lines[i], &in)) continue;
+        if (opcode_is(&in, "bra") && loop_start(lines, i, &in) >= first) return false;
+        loop->has_exchange |= is_exchange(&in);
+        if (!opcode_is(&in, "ld") || !opcode_has(&in, "global")) continue;
+        const uint64_t requests = requests_of(judge->judgement, task, lines->lines[i].source);
+        if (requests > loop->requests) loop->requests = requests;
+    }
+    return true;
+}
+
+LoopLoads loop_loads_find(const Judge *judge, int task, int launch) {
+    const Image *image = judge->subjects->kernel;
+    PtxLines lines;
+    LoopLoads found = LOADS_ANYWHERE;
+    if (!image->is_ptx || !ptx_lines_make(&image->text, "kernel.cu", &lines)) return found;
+    const int function = ptx_find_function(&lines, image->kernels[task][launch].symbol);
+    uint64_t most = 0;
+    bool has_loop = false, is_known = false;
+    for (int i = 0; function >= 0 && i < lines.count; i++) {
+        PtxInstruction in;
+        Loop loop;
+        if (lines.lines[i].function != function || !ptx_instruction(&lines.lines[i], &in)) continue;
+        is_known = true;
+        const int first = opcode_is(&in, "bra") ? loop_start(&lines, i, &in) : -1;
+        has_loop |= first >= 0;
+        if (first < 0 || !read_loop(judge, task, &lines, first, i, &loop) || loop.requests <= most) continue;
+        most = loop.requests;
+        found = loop.has_exchange ? LOADS_BESIDE_EXCHANGE : LOADS_ANYWHERE;
+    }
+    ptx_lines_free(&lines);
+    return is_known && !has_loop ? LOADS_IN_NO_LOOP : found;
+}

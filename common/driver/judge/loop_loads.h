@@ -1,0 +1,7 @@
+// Whether the loads of a kernel are in a loop, and what else is in it.
+#pragma once
+
+#include "driver/judge/state.h"
+
+// By the PTX of the kernel of that launch, and by what its lines counted.
+LoopLoads loop_loads_find(const Judge *judge, int task, int launch);
