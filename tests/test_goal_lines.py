@@ -97,7 +97,10 @@ def test_editors_open_the_line(nvcc: str, built: Path) -> None:
         ),
         (  # limited by instructions: those of the index, and those of the products
             "wrong/ch17/ring_of_sums_by_row",
-            ["Of the instructions, ", "accesses an array of the thread with an index that the PTX does not know"],
+            [
+                "Of the instructions, ",
+                "accesses an array of the thread with an index that the PTX does not know",
+            ],
             [],
         ),
         (  # of two barriers a level, the one at its end
