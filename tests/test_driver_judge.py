@@ -88,7 +88,7 @@ def test_runs_are_reproducible_but_for_times(probe: Path, tmp_path: Path) -> Non
         ("by_schedule", "WRONG", "not the same bits"),
         ("overrun", "OOB", "right after the end of partial"),
         ("writes_input", "OOB", "the kernel changed its input: in[7]"),
-        ("race", "RACE", "Only one lane of a warp should write."),
+        ("race", "RACE", "Either only one of them should, and an index or a condition is wrong"),
         ("fault", "OOB", "reads 4 bytes at in + 1028"),
         ("prints", "OUTPUT_LIMIT", "printed more than 64 KiB"),
         ("slow", "SLOW", "Every sector costs the same"),

@@ -83,7 +83,7 @@ def test_a_negative_index_need_not_come_of_rounding(nvcc: str, built: Path, tmp_
         built, tried("ch01", tmp_path, shift), "ch01", tmp_path / "result.json", "--repair", "0"
     )
     assert result["diagnosis"]["mistake"] == "read-before-the-start"
-    assert "The index is negative. Check what is subtracted in it" in page
+    assert "Check each part of its index: what is subtracted" in page
 
 
 def test_rows_of_a_sum_have_no_transpose(nvcc: str, built: Path, tmp_path: Path) -> None:

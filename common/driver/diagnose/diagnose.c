@@ -35,6 +35,7 @@ typedef struct {
     Facts facts;
     const char *message;
     Text source;      // without comments and spaces; one line for each of the file
+    Text unchanged;   // of it, the lines that a repair does not change
     Text line, other; // of the finding
     Text loop;        // the head of the innermost loop around its line
     int loop_line;    // in which that loop begins; 0: there is none
@@ -308,6 +309,17 @@ static bool has_nothing_to_add(const Evidence *evidence) {
     return size->n == 0 || (is_product && size->depth == 0);
 }
 
+static void keep_unchanged(const Repair *repair, const Text *source, Text *unchanged) {
+    text_add_bytes(unchanged, text_chars(source), strlen(text_chars(source)));
+    for (int c = 0; c < repair->change_count; c++) {
+        Text rest = {0};
+        stripped_without_line(unchanged, repair->changes[c].line, &rest);
+        text_free(unchanged);
+        *unchanged = rest;
+    }
+    stripped_join_lines(unchanged);
+}
+
 static void gather(Evidence *evidence, const char *source) {
     const Judgement *judgement = evidence->judgement;
     enum { MAX_SOURCE = 256 * 1024 }; // a larger text is not a kernel, and expressions would take long
@@ -350,6 +362,7 @@ static void gather(Evidence *evidence, const char *source) {
         evidence->loop_line =
             stripped_loop(&evidence->source, evidence->finding->place.line, &evidence->loop);
     }
+    keep_unchanged(&judgement->repair, &evidence->source, &evidence->unchanged);
     stripped_join_lines(&evidence->source);
 }
 
@@ -669,6 +682,14 @@ static bool is_only_text(const Repair *repair) {
     return !says_why(repair) && (repair->is_of_source || is_of_blocks);
 }
 
+// Whether its clue is in what a repair leaves as it is: a kernel that passes with it has not made the
+// mistake.
+static bool is_in_unchanged(const Mistake *mistake, const Evidence *evidence) {
+    const Repair *repair = &evidence->judgement->repair;
+    return mistake->source && repair->changes[0].line > 0 &&
+           fits(mistake->source, text_chars(&evidence->unchanged));
+}
+
 // Whether what is known for certain leaves room for it: once a change is known that repairs the kernel or
 // lets the model reach the goal, or the formulas that it computes, a mistake that has nothing to do with them
 // is not the one. A text in place of another leaves room for the one that would be named without it
@@ -676,7 +697,8 @@ static bool is_only_text(const Repair *repair) {
 static bool is_open(const Mistake *mistake, const Evidence *evidence, bool is_first) {
     const Judgement *judgement = evidence->judgement;
     if (judgement->repair.change_count > 0)
-        return is_repaired(mistake, &judgement->repair) || (is_first && is_only_text(&judgement->repair));
+        return is_repaired(mistake, &judgement->repair) ||
+               (is_first && is_only_text(&judgement->repair) && !is_in_unchanged(mistake, evidence));
     if (judgement->what_if.reaches && mistake->missed && strstr(mistake->missed, "bandwidth"))
         return mistake->what_if && is_supposed(mistake, &judgement->what_if);
     if (judgement->accounting.deviation_count > 0) return is_accounted(mistake, &judgement->accounting);
@@ -711,6 +733,7 @@ static void explain(const Evidence *evidence, Diagnosis *diagnosis) {
 
 static void evidence_free(Evidence *evidence) {
     text_free(&evidence->source);
+    text_free(&evidence->unchanged);
     text_free(&evidence->line);
     text_free(&evidence->other);
     text_free(&evidence->loop);

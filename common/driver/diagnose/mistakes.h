@@ -145,7 +145,7 @@ __extension__ typedef unsigned __int128 Facts;
 #define FACT_LOADS_IN_NO_LOOP FACT(126)      // there is none
 #define FACT_LOADED_AGAIN FACT(127) // a task of rows asks for half as many bytes again as one load of each is
 // Of a missed bandwidth: units for doubles are the busiest part of the SMs, and no array has any
-#define FACT_DOUBLE_UNITS FACT(118)
+#define FACT_DOUBLE_UNITS FACT(119)
 #define FACT_FEW_BLOCKS_RIGHT FACT(41) // those with more blocks than a block has threads
 #define FACT_REST_UNWRITTEN FACT(42)   // and the missing ones are the remainder of a division by 2, 4 or 8
 // Of all cases in which elements are never written

@@ -49,6 +49,14 @@ void stripped_line(const Text *text, int line, Text *picked) {
     if (at) text_add_bytes(picked, at, strcspn(at, "\n"));
 }
 
+void stripped_without_line(const Text *text, int line, Text *rest) {
+    const char *all = text_chars(text), *at = start_of_line(text, line);
+    if (!at) at = all + strlen(all);
+    text_add_bytes(rest, all, (size_t)(at - all));
+    at += strcspn(at, "\n");
+    text_add_bytes(rest, at, strlen(at));
+}
+
 void stripped_join_lines(Text *text) {
     Text joined = {0};
     for (const char *at = text_chars(text); *at; at++)

@@ -10,6 +10,9 @@ void stripped_text(const char *text, Text *stripped);
 // Appends its line `line`, counted from 1, to `picked`; appends nothing if there is no such line.
 void stripped_line(const Text *text, int line, Text *picked);
 
+// Appends all lines to `rest`, that one empty.
+void stripped_without_line(const Text *text, int line, Text *rest);
+
 // Joins all lines into one.
 void stripped_join_lines(Text *text);
 

@@ -175,7 +175,7 @@ static inline bool simple_span(const unsigned char *registers, const Instruction
     return is_contiguous || is_one_place;
 }
 
-// What the addresses of the lanes `mask` have in common. Where the mask is a constant, nothing is chosen.
+// What the addresses of the lanes `mask` have in common. With a constant mask there is no choice to make.
 #define SPAN_OF(type, base, offset, mask, span)                                                              \
     do {                                                                                                     \
         const type first = (type)((base)[__builtin_ctz(mask)] + (offset));                                   \
