@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 import tomllib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -89,6 +90,24 @@ def _is_left_out(item: pytest.Item, config: pytest.Config) -> bool:
     return by_turns is not None and not has_turn(item.nodeid, config, *by_turns.args)
 
 
+def one_of_the_long(which: str) -> pytest.MarkDecorator:
+    """For tests that build the workbook again and use it as a class does: each takes a minute, and a run has one."""
+    return pytest.mark.one_of(which, ("an archive", "a class", "a handout"))
+
+
+def _is_by_turns(item: pytest.Item) -> bool:
+    return any(item.get_closest_marker(name) for name in ("one_of", "by_turns"))
+
+
+# Seconds since 1970: from then on .ci/run has no time left for what is tested by turns. "": it has.
+UNTIL = os.environ.get("WARPBOOK_CI_UNTIL", "")
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    if UNTIL and _is_by_turns(item) and time.time() > float(UNTIL):
+        pytest.skip("by turns, and this run of CI has no time left")
+
+
 @contextlib.contextmanager
 def _the_machine(*, alone: bool) -> Iterator[None]:
     """Holds the machine with the other processes of pytest-xdist, or alone; waiting to be alone keeps others out."""
@@ -123,7 +142,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     timed = [item for item in items if item.get_closest_marker("timed")]
     for item in timed:  # other programs on this machine make it slower, never faster
         item.add_marker(pytest.mark.flaky(reruns=2))
-    items.sort(key=timed.__contains__)  # at the end no long test keeps them, and what is behind them, waiting
+    # What may be left out comes late. Timed ones come at the end, where no long test keeps them, and what is behind
+    # them, waiting.
+    items.sort(key=lambda item: (item in timed, _is_by_turns(item)))
     if config.getoption("--quick"):
         slow = [item for item in items if item.get_closest_marker("slow")]
         items[:] = [item for item in items if item not in set(slow)]

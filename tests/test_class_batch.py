@@ -25,6 +25,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent / "class"))
 
 import fake_class
+from conftest import one_of_the_long
 
 from grader.classroom import journal
 from grader.classroom.exports.command import read_class
@@ -760,6 +761,7 @@ def test_no_tasks(tmp_path: Path, content: str, capsys: pytest.CaptureFixture[st
 
 
 @pytest.mark.slow
+@one_of_the_long("a class")
 def test_a_made_up_class_of_eight(built: Path, tmp_path: Path) -> None:
     """Every verdict as declared, nothing else touched, nobody left running; killed once on the way."""
     command = [sys.executable, ROOT / "tests" / "class" / "drill.py", "--students", "8", "--kills", "1"]

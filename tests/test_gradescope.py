@@ -20,7 +20,7 @@ from typing import Any
 
 import jsonschema
 import pytest
-from conftest import ROOT
+from conftest import ROOT, one_of_the_long
 from whole_kernels import kernel_text
 
 from grader.classroom.autograder.bundle import book_members, write_autolab, write_gradescope
@@ -217,6 +217,7 @@ METADATA = {
 }
 
 
+@one_of_the_long("an archive")
 @pytest.mark.timeout(900)  # everything is built again, which takes long on a busy machine
 def test_from_the_archive_to_the_score(workbook: Workbook, tmp_path: Path) -> None:
     machine = Machine(tmp_path / "autograder")

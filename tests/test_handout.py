@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from conftest import ROOT, compiler_variables
+from conftest import ROOT, compiler_variables, one_of_the_long
 
 from grader.classroom.handout import handout_members, leaks
 from grader.core.distribution import Member
@@ -215,6 +215,7 @@ def unpacked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     shutil.rmtree(folder)
 
 
+@one_of_the_long("a handout")
 def test_a_student_can_work_with_it(unpacked: Path) -> None:
     kernel = unpacked / "chapters/ch04_warp_shuffle/kernel.cu"
     skeleton = kernel.read_bytes()

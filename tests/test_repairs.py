@@ -14,7 +14,7 @@ from repairs import applied
 from whole_kernels import kernel_file, kernel_text
 
 # Each compiles a kernel and looks for its repair; tests/kill_rate.csv holds what is proved of the whole corpus.
-pytestmark = pytest.mark.by_turns(3)
+pytestmark = pytest.mark.by_turns(6)
 
 SCHEMA = json.loads((ROOT / "docs" / "result.schema.json").read_text())
 with (Path(__file__).parent / "repairs.csv").open() as file:
