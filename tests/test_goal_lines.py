@@ -95,13 +95,10 @@ def test_editors_open_the_line(nvcc: str, built: Path) -> None:
             ["nvcc does not join rounds of a loop in which lanes or warps meet", "with 8 loads in flight"],
             ["index and step"],
         ),
-        (  # limited by instructions: those of the index, and those of the products
+        (  # limited by instructions: the PTX's lines are not those of the machine code
             "wrong/ch17/ring_of_sums_by_row",
-            [
-                "Of the instructions, ",
-                "accesses an array of the thread with an index that the PTX does not know",
-            ],
-            [],
+            ["accesses an array of the thread with an index that the PTX does not know"],
+            ["Of the instructions, "],
         ),
         (  # of two barriers a level, the one at its end
             "wrong/ch03/two_barriers_a_level",
@@ -113,6 +110,50 @@ def test_editors_open_the_line(nvcc: str, built: Path) -> None:
             "wrong/ch18/groups_side_by_side",
             ["Neighbouring lanes should access neighbouring elements", "with coalesced accesses"],
             ["stays in registers is loaded once"],
+        ),
+        (  # the bytes that are asked for are within the goal, and the sectors of one line are not
+            "wrong/ch18/a_piece_for_each_thread",
+            [
+                "Neighbouring lanes should access neighbouring elements",
+                "neighbouring lanes are 32 bytes apart: 32 lanes of 4 bytes touch 32 sectors.",
+            ],
+            ["stays in registers is loaded once"],
+        ),
+        (  # lanes are as far apart as rows
+            "wrong/ch11/padded_by_two",
+            [
+                "neighbouring lanes are 34 words apart: the words of 32 lanes are in 16 of 32 banks, up to 2 in",
+                "rows of an odd number of words",
+            ],
+            [],
+        ),
+        (  # and here they are not
+            "wrong/ch11/column_in_two_banks_each",
+            ["lanes 0 and 16 access words 512 apart, which are in one bank"],
+            ["rows of an odd number of words"],
+        ),
+        (  # of single words, an even number apart
+            "wrong/ch05/a_tree_with_conflicts",
+            ["neighbouring lanes are 8 words apart: the words of 32 lanes are in 4 of 32 banks, up to 8 in"],
+            [],
+        ),
+        (
+            "wrong/ch06/as_many_blocks_as_an_sm_tracks",
+            [
+                "8 blocks of 256 threads fit on an SM, where the places for warps run out first: one wave is "
+                "1,056 blocks, and the launch has 4,096."
+            ],
+            [],
+        ),
+        (
+            "wrong/ch06/roomy_shared",
+            ["6 blocks of 256 threads fit on an SM, where the bytes of shared memory run out first."],
+            [],
+        ),
+        (  # what one thread does alone costs nothing beside the rest
+            "right/ch16/cub_scans_the_block",
+            ["correct, but a goal is missed"],
+            ["One thread does work"],
         ),
     ],
     ids=lambda value: value.split("/")[-1] if isinstance(value, str) else "",

@@ -70,3 +70,9 @@ void counters_add(Counters *sum, const Counters *more) {
             *to += value;
     }
 }
+
+void line_counters_add(LineCounters *sum, const LineCounters *more) {
+    counters_add(&sum->counters, &more->counters);
+    if (more->conflict.extra > sum->conflict.extra) sum->conflict = more->conflict;
+    if (more->scatter.extra > sum->scatter.extra) sum->scatter = more->scatter;
+}

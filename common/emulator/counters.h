@@ -46,7 +46,34 @@ extern const CounterField counter_fields[];
 extern const int counter_field_count;
 uint64_t counter_value(const Counters *counters, int field);
 
+// How lanes meet in the banks of shared memory, in the worst of the requests of a load or store.
+typedef struct {
+    uint32_t extra; // wavefronts that it takes more than without conflicts; 0: there was no such request
+    // Of the lanes that are served together:
+    uint32_t lanes;       // how many there are
+    uint32_t lane_words;  // words that each accesses
+    uint32_t banks;       // of 32, in which their words are
+    uint32_t most;        // words in one of these
+    uint32_t pair[2];     // the first two that want different words of such a bank
+    uint32_t pair_apart;  // words between these
+    uint32_t words_apart; // from each lane to the next; 0: not the same everywhere
+} BankConflict;
+
+// How lanes lie in sectors of global memory, in the worst of the requests of a load or store.
+typedef struct {
+    uint32_t extra;       // sectors that it touches more than its bytes fill; 0: there was no such request
+    uint32_t lanes;       // that take part,
+    uint32_t lane_bytes;  // with so many each,
+    uint32_t sectors;     // in so many sectors
+    uint64_t bytes_apart; // from each lane to the next; 0: not the same everywhere
+} Scatter;
+
 typedef struct {
     SourcePlace place;
     Counters counters;
+    BankConflict conflict;
+    Scatter scatter;
 } LineCounters;
+
+// Adds `more`, of the same line, to `sum`.
+void line_counters_add(LineCounters *sum, const LineCounters *more);

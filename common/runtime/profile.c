@@ -39,7 +39,7 @@ static void add_line(Profiled *k, const LineCounters *line) {
     for (int i = 0; i < k->line_count; i++) {
         if (k->lines[i].place.line != line->place.line || strcmp(k->lines[i].place.file, line->place.file))
             continue;
-        counters_add(&k->lines[i].counters, &line->counters);
+        line_counters_add(&k->lines[i], line);
         return;
     }
     LineCounters *grown = realloc(k->lines, (size_t)(k->line_count + 1) * sizeof *grown);

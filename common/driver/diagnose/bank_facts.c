@@ -1,5 +1,7 @@
 #include "driver/diagnose/bank_facts.h"
 
+#include <string.h>
+
 #include "driver/judge/goals.h"
 
 // Equal bytes have equal banks in most layouts: only bytes that differ tell whether lanes share one.
@@ -8,7 +10,30 @@ static bool has_bytes_that_differ(const Task *task) {
     return task->expect == EXPECT_HISTOGRAM && input >= 0 && task->buffers[input].family == FAMILY_INTEGERS;
 }
 
+static bool misses_conflicts(const Judgement *judgement, int task) {
+    for (int g = 0; g < judgement->goal_count; g++)
+        if (judgement->goals[g].task == task && judgement->goals[g].state == GOAL_MISSED &&
+            strstr(judgement->goals[g].goal->measure, "_conflicts"))
+            return true;
+    return false;
+}
+
+// Whether most conflicts of such tasks are in lines where each lane accesses one word, as far from the next
+// lane's.
+static bool are_lanes_apart(const Judgement *judgement) {
+    double all = 0, apart = 0;
+    for (int i = 0; i < judgement->line_count; i++) {
+        const LineCounters *line = &judgement->lines[i].counters;
+        if (!misses_conflicts(judgement, judgement->lines[i].task)) continue;
+        const double here = (double)(line->counters.shared_ld_conflicts + line->counters.shared_st_conflicts);
+        all += here;
+        if (line->conflict.lane_words == 1 && line->conflict.words_apart > 1) apart += here;
+    }
+    return all > 0 && apart >= all / 2;
+}
+
 Facts facts_of_banks(const Chapter *of, const Judgement *judgement) {
+    Facts facts = are_lanes_apart(judgement) ? FACT_LANES_APART : (Facts)0;
     // Of 32 random places in 32 banks, the fullest bank has some four; in two banks, it has about 18.
     enum { MOST_IN_TWO_BANKS = 24 };
     for (int t = 0; t < chapter_task_count(of); t++) {
@@ -19,7 +44,7 @@ Facts facts_of_banks(const Chapter *of, const Judgement *judgement) {
                            .task = of->tasks[t].name};
         GoalResult result;
         goal_evaluate(of, &goal, judgement->counted[0], &judgement->device, &result);
-        if (result.state == GOAL_MET) return FACT_ONE_BANK;
+        if (result.state == GOAL_MET) return facts | FACT_ONE_BANK;
     }
-    return 0;
+    return facts;
 }

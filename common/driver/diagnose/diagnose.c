@@ -70,13 +70,18 @@ static bool are_in_two_warps(const Evidence *evidence) {
     return warp_of(launch, finding->thread) != warp_of(launch, finding->other_thread);
 }
 
-// Whether the access is at whole groups of 16 bytes from the beginning of its row, which is not at one. Rows
-// of a product's left matrix have `depth` elements.
-static bool is_at_row_start(const Evidence *evidence, const Buffer *buffer) {
+// Elements in a row of the buffer. Rows of a product's left matrix have `depth`.
+static long long row_elements(const Evidence *evidence, const Buffer *buffer) {
     const Task *task = &evidence->of->tasks[evidence->task];
     const CaseSize *size = &evidence->first->settings.size;
     const bool is_left = task->expect == EXPECT_PRODUCT && buffer == &task->buffers[task_input(task)];
-    const long long row = (is_left ? size->depth : size->columns) * (long long)element_bytes(buffer->type);
+    return is_left ? size->depth : size->columns;
+}
+
+// Whether the access is at whole groups of 16 bytes from the beginning of its row, which is not at one.
+static bool is_at_row_start(const Evidence *evidence, const Buffer *buffer) {
+    const CaseSize *size = &evidence->first->settings.size;
+    const long long row = row_elements(evidence, buffer) * (long long)element_bytes(buffer->type);
     const long long index = evidence->finding->index;
     return evidence->finding->kind == FINDING_MISALIGNED && !evidence->first->settings.misalignment &&
            size->rows > 1 && row > 0 && index >= 0 && index % row % 16 == 0 && index % 16 != 0;
@@ -579,6 +584,8 @@ static void fill_in(const Evidence *evidence, const char *words, char *text, siz
     const Finding *finding = evidence->finding;
     const int line = (finding ? &finding->place : &none)->line;
     const int other = (finding ? &finding->other_place : &none)->line;
+    const Buffer *buffer = finding ? named_buffer(evidence, finding->object) : NULL;
+    const int columns = buffer ? (int)row_elements(evidence, buffer) : 0;
     const struct {
         const char *name;
         int value;
@@ -586,6 +593,8 @@ static void fill_in(const Evidence *evidence, const char *words, char *text, siz
                   {"{other}", other},
                   {"{upper}", line < other ? line : other},
                   {"{lower}", line < other ? other : line},
+                  {"{columns}", columns},
+                  {"{row}", buffer ? columns * (int)element_bytes(buffer->type) : 0},
                   {"{loop}", evidence->loop_line},
                   {"{local}", evidence->local_line}};
     size_t used = 0;

@@ -2,8 +2,32 @@
 
 #include "driver/judge/goals.h"
 
+// Whether the instructions that single lanes execute, a warp's for each block, are half as many as a warp
+// executes: with fewer, the others can hide them.
+static bool is_one_lane_busy(const Judgement *judgement, int task) {
+    const double a_lane = 1.01, some = 0.5;
+    const CaseShape *shape = &judgement->counted[0][task].shape;
+    for (int l = 0; l < shape->launch_count; l++) {
+        double alone = 0, all = 0;
+        for (int i = 0; i < judgement->line_count; i++) {
+            const CountedLine *line = &judgement->lines[i];
+            const double warps = (double)line->counters.counters.instructions;
+            const double lanes = (double)line->counters.counters.thread_instructions;
+            if (line->task != task || line->launch != l) continue;
+            all += warps;
+            if (lanes <= a_lane * warps) alone += warps;
+        }
+        const ShapeOfLaunch *launch = &shape->launches[l];
+        if (alone > 0 && launch->blocks > 0 &&
+            alone / (double)launch->blocks >= some * all / (double)launch->warps)
+            return true;
+    }
+    return false;
+}
+
 Facts facts_of_idle_threads(const Judgement *judgement) {
     enum { THREADS_OF_ELEMENT = 2 };
+    Facts facts = 0;
     for (int g = 0; g < judgement->goal_count; g++) {
         const GoalResult *result = &judgement->goals[g];
         if (result->state != GOAL_MISSED || !goal_is_of_bandwidth(result->goal)) continue;
@@ -11,7 +35,8 @@ Facts facts_of_idle_threads(const Judgement *judgement) {
         const CaseShape *shape = &counted->shape;
         if (counted->is_counted && shape->launch_count == 1 && shape->size.n > 0 &&
             shape->launches[0].threads >= THREADS_OF_ELEMENT * shape->size.n)
-            return FACT_IDLE_THREADS;
+            facts |= FACT_IDLE_THREADS;
+        if (counted->is_counted && is_one_lane_busy(judgement, result->task)) facts |= FACT_ONE_LANE_WORKS;
     }
-    return 0;
+    return facts;
 }

@@ -15,20 +15,45 @@ static double bytes_of_one_load(const Task *task, const CaseShape *shape) {
     return bytes;
 }
 
-static bool misses_sectors(const Judgement *judgement, int task) {
+// What the measure would be if each access touched no more sectors than its bytes fill.
+static double value_by_bytes(const Chapter *of, const Judgement *judgement, const GoalResult *result) {
+    Measured filled = judgement->counted[0][result->task];
+    for (int l = 0; l < filled.shape.launch_count; l++) {
+        Counters *counters = &filled.counters[l];
+        counters->global_ld_sectors = (counters->global_ld_bytes + 31) / 32;
+        counters->global_st_sectors = (counters->global_st_bytes + 31) / 32;
+    }
+    return goal_value(of, result->goal, result->task, &filled, &judgement->device);
+}
+
+static bool misses_sectors(const GoalResult *result) {
+    return result->state == GOAL_MISSED && result->goal->bound == AT_MOST &&
+           result->value > result->goal->limit && strstr(result->goal->measure, "global_ld_sectors");
+}
+
+// Whether a goal of the task is missed because of the sectors that are touched beyond what the bytes fill, or
+// at least by more than because of the bytes.
+static bool sectors_exceed(const Chapter *of, const Judgement *judgement, int task) {
     for (int g = 0; g < judgement->goal_count; g++) {
         const GoalResult *result = &judgement->goals[g];
-        if (result->task == task && result->state == GOAL_MISSED &&
-            strstr(result->goal->measure, "global_ld_sectors"))
-            return true;
+        if (result->task != task || !misses_sectors(result) || !judgement->counted[0][task].is_counted)
+            continue;
+        const double by_bytes = value_by_bytes(of, judgement, result);
+        if (result->value - by_bytes > by_bytes - result->goal->limit) return true;
     }
+    return false;
+}
+
+static bool misses_any_sectors(const Judgement *judgement, int task) {
+    for (int g = 0; g < judgement->goal_count; g++)
+        if (judgement->goals[g].task == task && misses_sectors(&judgement->goals[g])) return true;
     return false;
 }
 
 static bool loads_rows_again(const Chapter *of, const Judgement *judgement, int task) {
     const double some = 1.5;
     const Measured *counted = &judgement->counted[0][task];
-    if (of->tasks[task].expect != EXPECT_ROWS || !counted->is_counted || !misses_sectors(judgement, task))
+    if (of->tasks[task].expect != EXPECT_ROWS || !counted->is_counted || !misses_any_sectors(judgement, task))
         return false;
     double loaded = 0;
     for (int l = 0; l < counted->shape.launch_count; l++)
@@ -74,7 +99,9 @@ Facts facts_of_loads(const Chapter *of, const Judgement *judgement) {
     if (judgement->what_if.loads == LOADS_BESIDE_EXCHANGE) facts |= FACT_LOADS_BESIDE_EXCHANGE;
     if (judgement->what_if.loads == LOADS_IN_NO_LOOP) facts |= FACT_LOADS_IN_NO_LOOP;
     if (needs_units_for_doubles(of, judgement)) facts |= FACT_DOUBLE_UNITS;
-    for (int t = 0; t < chapter_task_count(of); t++)
+    for (int t = 0; t < chapter_task_count(of); t++) {
         if (loads_rows_again(of, judgement, t)) facts |= FACT_LOADED_AGAIN;
+        if (sectors_exceed(of, judgement, t)) facts |= FACT_SECTORS_EXCEED;
+    }
     return facts;
 }

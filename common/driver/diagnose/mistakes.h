@@ -146,6 +146,13 @@ __extension__ typedef unsigned __int128 Facts;
 #define FACT_LOADED_AGAIN FACT(127) // a task of rows asks for half as many bytes again as one load of each is
 // Of a missed bandwidth: units for doubles are the busiest part of the SMs, and no array has any
 #define FACT_DOUBLE_UNITS FACT(119)
+// Where a goal of sectors is missed: those touched beyond what the bytes fill are more than the bytes are above the limit
+#define FACT_SECTORS_EXCEED FACT(106)
+// Of most bank conflicts in the task of a missed goal of them: of single words, as far apart from each lane to
+// the next
+#define FACT_LANES_APART FACT(107)
+// Where a bandwidth is missed: while one lane of a block works alone, a warp could execute half of its instructions
+#define FACT_ONE_LANE_WORKS FACT(108)
 #define FACT_FEW_BLOCKS_RIGHT FACT(41) // those with more blocks than a block has threads
 #define FACT_REST_UNWRITTEN FACT(42)   // and the missing ones are the remainder of a division by 2, 4 or 8
 // Of all cases in which elements are never written
@@ -163,7 +170,8 @@ typedef struct {
     const char *title;   // "A barrier is missing"
     const char *why;     // one or two sentences; {line} and {other} are the finding's two lines,
                          // {upper} and {lower} the same in the order of the file, {loop} the line in
-                         // which the innermost loop around {line} begins, {local} that of local_line()
+                         // which the innermost loop around {line} begins, {local} that of local_line();
+                         // {columns} elements, {row} bytes in a row of the finding's buffer
     const char *lessons; // "ch03#barriers:2 ch05#what-it-is:2": sections, and the step of that chapter's
                          // hints that helps, or no step. The first serves chapters that are not listed.
 

@@ -98,7 +98,6 @@ static void take_missing(const Search *search, GoalLines *lines) {
 static double cost_of(const Counters *c, Cost cost) {
     const double moved = (double)(c->global_ld_bytes + c->global_st_bytes) / 32;
     switch (cost) {
-    case COST_INSTRUCTIONS: return (double)c->instructions;
     case COST_SECTORS: return fmax(0, (double)(c->global_ld_sectors + c->global_st_sectors) - moved);
     case COST_CONFLICTS: return (double)(c->shared_ld_conflicts + c->shared_st_conflicts);
     case COST_DIVERGENCE: return (double)c->branch_divergent;
@@ -129,6 +128,18 @@ GoalLines goal_cost_lines(const Judgement *judgement, int task, Cost cost) {
     }
     free(search.all);
     return lines;
+}
+
+LineCounters goal_line_requests(const Judgement *judgement, int task, int line) {
+    const char *file = kernel_file(judgement, task);
+    LineCounters sum = {0};
+    for (int i = 0; i < judgement->line_count; i++) {
+        const CountedLine *one = &judgement->lines[i];
+        if (one->task == task && one->counters.place.line == line &&
+            strcmp(one->counters.place.file, file) == 0)
+            line_counters_add(&sum, &one->counters);
+    }
+    return sum;
 }
 
 GoalLines goal_lines(const Chapter *of, const Judgement *judgement, const GoalResult *result) {

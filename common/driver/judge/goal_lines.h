@@ -21,10 +21,12 @@ typedef struct {
 // counted size.
 GoalLines goal_lines(const Chapter *of, const Judgement *judgement, const GoalResult *result);
 
+// How lanes meet in banks, and how they lie in sectors, in that line of kernel.cu: the worst of its requests.
+LineCounters goal_line_requests(const Judgement *judgement, int task, int line);
+
 // Where time may go, as counted.
 typedef enum {
     COST_NONE,
-    COST_INSTRUCTIONS,
     COST_SECTORS,    // that are touched beyond what the bytes fill
     COST_CONFLICTS,  // in banks
     COST_DIVERGENCE, // branches

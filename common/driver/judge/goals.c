@@ -22,6 +22,21 @@ int resident_blocks(const GpuInfo *info, int block_threads, int registers, long 
     return (int)model_resident_blocks(&device, &shape);
 }
 
+Residence residence_of(const GpuInfo *info, int block_threads, int registers, long long shared) {
+    Residence residence = {.blocks = resident_blocks(info, block_threads, registers, shared, 0)};
+    GpuInfo more[4] = {*info, *info, *info, *info};
+    more[0].max_threads_per_sm *= 2;
+    more[1].max_blocks_per_sm *= 2;
+    more[2].registers_per_sm *= 2;
+    more[3].shared_per_sm *= 2;
+    static const char *const names[] = {"places for warps", "places for blocks", "registers",
+                                        "bytes of shared memory"};
+    for (int i = 0; i < 4; i++)
+        if (resident_blocks(&more[i], block_threads, registers, shared, 0) > residence.blocks)
+            residence.first_used_up = names[i];
+    return residence;
+}
+
 const char *goal_state_word(GoalState state) {
     static const char *const words[] = {
         [GOAL_MET] = "met",

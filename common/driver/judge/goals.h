@@ -73,3 +73,9 @@ const char *goal_state_word(GoalState state); // "met", "missed", "too noisy to 
 // 0 when not even one fits. `static_shared` is in bytes a block.
 int resident_blocks(const GpuInfo *info, int block_threads, int registers, long long static_shared,
                     long long dynamic_shared);
+
+typedef struct {
+    int blocks;                // on an SM
+    const char *first_used_up; // what an SM alone has too little of for one more; NULL: several things
+} Residence;
+Residence residence_of(const GpuInfo *info, int block_threads, int registers, long long shared);

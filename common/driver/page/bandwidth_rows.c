@@ -124,9 +124,36 @@ void page_add_bandwidth(Text *page, const Terminal *terminal, const Report *repo
     }
 }
 
-void page_add_cost_lines(Text *words, const Judgement *judgement, int task, Cost cost) {
-    static const char *const names[] = {[COST_INSTRUCTIONS] = "instructions",
-                                        [COST_SECTORS] = "sectors beyond what the bytes fill",
+void page_add_conflict(Text *words, const Judgement *judgement, int task, int line) {
+    const LineCounters requests = goal_line_requests(judgement, task, line);
+    const BankConflict *conflict = &requests.conflict;
+    if (conflict->extra == 0) return;
+    text_printf(words, " In a request of line %d ", line);
+    if (conflict->words_apart > 0)
+        text_printf(words, "neighbouring lanes are %u words apart", conflict->words_apart);
+    else
+        text_printf(words, "lanes %u and %u access words %u apart, which are in one bank", conflict->pair[0],
+                    conflict->pair[1], conflict->pair_apart);
+    text_printf(words, ": the words of %u lanes are in %u of 32 banks, up to %u in a bank.", conflict->lanes,
+                conflict->banks, conflict->most);
+}
+
+void page_add_scatter(Text *words, const Judgement *judgement, int task, int line) {
+    const LineCounters requests = goal_line_requests(judgement, task, line);
+    const Scatter *scatter = &requests.scatter;
+    if (scatter->extra == 0) return;
+    text_printf(words, " In a request of line %d ", line);
+    if (scatter->bytes_apart > 0)
+        text_printf(words, "neighbouring lanes are %llu bytes apart: ",
+                    (unsigned long long)scatter->bytes_apart);
+    text_printf(words, "%u lane%s of %u bytes touch%s %u sectors.", scatter->lanes,
+                scatter->lanes == 1 ? "" : "s", scatter->lane_bytes, scatter->lanes == 1 ? "es" : "",
+                scatter->sectors);
+}
+
+// The lines of kernel.cu with most of a cost, as a sentence with a blank before it; or nothing.
+static void add_cost_lines(Text *words, const Judgement *judgement, int task, Cost cost) {
+    static const char *const names[] = {[COST_SECTORS] = "sectors beyond what the bytes fill",
                                         [COST_CONFLICTS] = "bank conflicts",
                                         [COST_DIVERGENCE] = "divergent branches",
                                         [COST_LOCAL] = "accesses to arrays of threads"};
@@ -140,6 +167,10 @@ void page_add_cost_lines(Text *words, const Judgement *judgement, int task, Cost
                         one->line);
     }
     if (lines.count > 0) text_add(words, ".");
+    if (lines.count > 0 && cost == COST_CONFLICTS)
+        page_add_conflict(words, judgement, task, lines.lines[0].line);
+    if (lines.count > 0 && cost == COST_SECTORS)
+        page_add_scatter(words, judgement, task, lines.lines[0].line);
 }
 
 // What a change of the model takes away.
@@ -182,7 +213,7 @@ void page_add_what_if(Text *page, const Terminal *terminal, const Report *report
     Text lines = {0};
     const Cost cost = cost_undone(answer->changes[0].name);
     if (!goal_says_lines(report, answer->task))
-        page_add_cost_lines(&lines, report->judgement, answer->task, cost);
+        add_cost_lines(&lines, report->judgement, answer->task, cost);
     if (lines.bytes > 0) text_printf(&words, ".%s", text_chars(&lines));
     text_free(&lines);
     page_add_row(page, terminal, answer->reaches ? "shown" : "what if", text_chars(&words));

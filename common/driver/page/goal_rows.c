@@ -6,6 +6,7 @@
 
 #include "support/command_words.h"
 #include "driver/judge/goal_lines.h"
+#include "driver/judge/goals.h"
 #include "driver/plan/elements.h"
 #include "driver/page/bandwidth_rows.h"
 #include "driver/page/rows.h"
@@ -170,15 +171,49 @@ static void elsewhere_words(const GoalResult *result, CaseSize shown, char *word
         snprintf(words, bytes, "This was counted at n = %s; at the size above the goal is met. ", n);
 }
 
+// How the lanes lie in banks or sectors in the line that has most.
+static void add_request(Text *words, const Report *report, const GoalResult *result,
+                        const GoalLines *by_line) {
+    if (by_line->count == 0) return;
+    const GoalLine *most = &by_line->lines[0];
+    for (int i = 1; i < by_line->count; i++)
+        if (by_line->lines[i].value > most->value) most = &by_line->lines[i];
+    if (strstr(result->goal->measure, "_conflicts"))
+        page_add_conflict(words, report->judgement, result->task, most->line);
+    if (strstr(result->goal->measure, "d_sectors") || strstr(result->goal->measure, "st_sectors"))
+        page_add_scatter(words, report->judgement, result->task, most->line);
+}
+
+// "8 blocks of 256 threads fit on an SM, where places for warps run out first: one wave is 1,056 blocks, and
+// the launch has 4,096."
+static void add_residence(Text *words, const Report *report, const GoalResult *result) {
+    const bool is_wave = strcmp(result->goal->measure, "waves") == 0;
+    if ((!is_wave && !strstr(result->goal->measure, "occupancy")) || result->device[0]) return;
+    const Measured *counted = &report->judgement->counted[0][result->task];
+    const GpuInfo *info = &report->judgement->device;
+    const int launch =
+        result->goal->kernel ? task_find_launch(&report->of->tasks[result->task], result->goal->kernel) : 0;
+    if (launch < 0 || counted->registers[launch] <= 0 || result->size.n != counted->shape.size.n) return;
+    const ShapeOfLaunch *shape = &counted->shape.launches[launch];
+    const Residence residence = residence_of(info, shape->block_threads, counted->registers[launch],
+                                             (long long)counted->static_shared[launch] + (long long)shape->shared);
+    char fit[32], has[32];
+    count_text((long long)residence.blocks * info->sm_count, fit, sizeof fit);
+    count_text(shape->blocks, has, sizeof has);
+    text_printf(words, " %d block%s of %d threads fit%s on an SM", residence.blocks,
+                plural(residence.blocks), shape->block_threads, residence.blocks == 1 ? "s" : "");
+    if (residence.first_used_up) text_printf(words, ", where the %s run out first", residence.first_used_up);
+    if (is_wave)
+        text_printf(words, ": one wave is %s blocks, and the launch has %s", fit, has);
+    text_add(words, ".");
+}
+
 // "Counted in line 40." or "By line: 8 in line 21, 8 in line 25." or nothing.
 static void add_lines(Text *words, const Report *report, const GoalResult *result) {
-    const bool is_limited_by_instructions =
-        strncmp(report->judgement->bandwidth[result->task].limiter, "instructions:", 13) == 0;
-    if (goal_is_of_bandwidth(result->goal) && result->state == GOAL_MISSED && is_limited_by_instructions)
-        page_add_cost_lines(words, report->judgement, result->task, COST_INSTRUCTIONS);
     const GoalLines by_line = goal_lines(report->of, report->judgement, result);
     if (by_line.count == 1 && by_line.lines[0].value == result->value) {
         text_printf(words, " Counted in line %d.", by_line.lines[0].line);
+        add_request(words, report, result, &by_line);
         return;
     }
     for (int i = 0; i < by_line.count; i++) {
@@ -187,6 +222,8 @@ static void add_lines(Text *words, const Report *report, const GoalResult *resul
         text_printf(words, "%s%s in line %d", i == 0 ? " By line: " : ", ", value, by_line.lines[i].line);
     }
     if (by_line.count > 0) text_add(words, by_line.is_rest ? ", the rest elsewhere." : ".");
+    add_request(words, report, result, &by_line);
+    if (result->state == GOAL_MISSED) add_residence(words, report, result);
 }
 
 static void add_goal(Text *page, const Terminal *terminal, const Report *report, const GoalResult *result) {

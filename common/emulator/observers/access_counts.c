@@ -104,6 +104,21 @@ static uint32_t most_in_a_bank(const Access *a, uint32_t lanes) {
     return most;
 }
 
+// How many different words the lanes access in one bank.
+static uint32_t words_in_bank(const Access *a, uint32_t lanes, uint32_t bank) {
+    uint64_t words[WARP_SIZE];
+    uint32_t count = 0;
+    FOR_LANES(lane, lanes) {
+        for (uint32_t k = 0; k < (a->bytes + 3) / 4; k++) {
+            const uint64_t word = (a->offsets[lane] >> WORD_SHIFT) + k;
+            bool is_known = word % BANKS != bank;
+            for (uint32_t i = 0; i < count && !is_known; i++) is_known = words[i] == word;
+            if (!is_known) words[count++] = word;
+        }
+    }
+    return count;
+}
+
 // Whether every lane of `group` finds its neighbour `apart` lanes away inactive or at its own address.
 static bool partners_agree(const Access *a, uint32_t group, uint32_t apart) {
     FOR_LANES(lane, group) {
@@ -123,7 +138,10 @@ static uint32_t lanes_from(uint32_t first, uint32_t count) {
 // phases of a load that lie side by side become one where partners agree, 1 or 2 lanes apart (found by
 // experiment: the sh64_ and sh128_ patterns of tests/hardware_truth); never of ldmatrix, where each phase is
 // a matrix (the ldmatrix_ patterns).
-static uint32_t wavefronts_of(const Access *a, uint32_t *least) {
+//
+// `worst`: the lanes of the phase with most words in a bank; may be NULL.
+static uint32_t wavefronts_by_phase(const Access *a, uint32_t *least, uint32_t *worst) {
+    uint32_t most = 0;
     uint32_t phases = a->bytes <= 4 ? 1 : a->bytes / 4, lanes = WARP_SIZE / phases, total = 0;
     if (a->contiguous && a->bytes >= 4) return *least = phases;
     *least = 0;
@@ -135,11 +153,18 @@ static uint32_t wavefronts_of(const Access *a, uint32_t *least) {
         for (uint32_t at = first; at < first + 2 * lanes; at += width) {
             uint32_t phase = one_phase ? pair : lanes_from(at, lanes) & a->mask;
             if (!phase) continue;
-            total += most_in_a_bank(a, phase);
+            const uint32_t in_a_bank = most_in_a_bank(a, phase);
+            if (worst && in_a_bank > most) *worst = phase;
+            if (in_a_bank > most) most = in_a_bank;
+            total += in_a_bank;
             ++*least;
         }
     }
     return total;
+}
+
+static uint32_t wavefronts_of(const Access *a, uint32_t *least) {
+    return wavefronts_by_phase(a, least, NULL);
 }
 
 // Whether an atomic without a result adds the constant 1: ATOMS.POPC.INC.
@@ -295,6 +320,75 @@ static void count_shared(Counters *c, const Access *a) {
         c->shared_atom_wavefronts += atomic_wavefronts(&leader);
         break;
     }
+}
+
+// The distance in bytes from each of `lanes` to the next one; 0: it is not the same everywhere.
+static uint64_t bytes_from_lane_to_lane(const Access *a, uint32_t lanes) {
+    int64_t step = 0;
+    int before = -1;
+    FOR_LANES(lane, lanes) {
+        const int64_t bytes = before < 0 ? 0 : (int64_t)(a->offsets[lane] - a->offsets[before]);
+        const bool is_first = before == __builtin_ctz(lanes);
+        if (before >= 0 && ((int)lane != before + 1 || bytes <= 0 || (!is_first && bytes != step))) return 0;
+        step = bytes;
+        before = (int)lane;
+    }
+    return (uint64_t)step;
+}
+
+// Fills in which lanes are the first to want different words of the bank, if they come before the pair so
+// far.
+static void find_pair(const Access *a, uint32_t lanes, uint32_t bank, BankConflict *conflict) {
+    int64_t first = -1;
+    uint32_t lane_of_first = 0;
+    FOR_LANES(lane, lanes) {
+        for (uint32_t k = 0; k < conflict->lane_words; k++) {
+            const int64_t word = (int64_t)(a->offsets[lane] >> WORD_SHIFT) + k;
+            if (word % BANKS != bank || word == first) continue;
+            if (first >= 0 && lane_of_first >= conflict->pair[0]) return;
+            if (first >= 0) {
+                conflict->pair[0] = lane_of_first;
+                conflict->pair[1] = (uint32_t)lane;
+                conflict->pair_apart = (uint32_t)(word > first ? word - first : first - word);
+                return;
+            }
+            first = word;
+            lane_of_first = (uint32_t)lane;
+        }
+    }
+}
+
+void note_bank_conflict(BankConflict *worst, uint32_t extra, const Access *a) {
+    if (extra <= worst->extra) return;
+    uint64_t offsets[WARP_SIZE];
+    uint32_t least, lanes = 0;
+    const Access whole = a->in->merged_bytes ? whole_of(a, offsets) : *a;
+    wavefronts_by_phase(&whole, &least, &lanes);
+    const uint64_t apart = bytes_from_lane_to_lane(&whole, lanes);
+    BankConflict conflict = {.extra = extra,
+                             .pair = {WARP_SIZE, WARP_SIZE},
+                             .lanes = (uint32_t)__builtin_popcount(lanes),
+                             .lane_words = (whole.bytes + 3) / 4,
+                             .words_apart = apart % 4 ? 0 : (uint32_t)(apart / 4)};
+    for (uint32_t bank = 0; bank < BANKS; bank++) {
+        const uint32_t words = words_in_bank(&whole, lanes, bank);
+        conflict.banks += words > 0;
+        if (words > conflict.most) conflict.most = words;
+    }
+    for (uint32_t bank = 0; bank < BANKS; bank++)
+        if (words_in_bank(&whole, lanes, bank) == conflict.most) find_pair(&whole, lanes, bank, &conflict);
+    *worst = conflict;
+}
+
+void note_scatter(Scatter *worst, uint32_t sectors, const Access *a) {
+    const uint32_t lanes = (uint32_t)__builtin_popcount(a->mask);
+    const uint32_t filled = (lanes * a->bytes + 31) >> SECTOR_SHIFT;
+    if (sectors <= filled || sectors - filled <= worst->extra) return;
+    *worst = (Scatter){.extra = sectors - filled,
+                       .lanes = lanes,
+                       .lane_bytes = a->bytes,
+                       .sectors = sectors,
+                       .bytes_apart = bytes_from_lane_to_lane(a, a->mask)};
 }
 
 // Local memory lies interleaved: word w of all 32 lanes together, so that equal offsets are contiguous, and

@@ -7,6 +7,12 @@
 // Adds what one access counts for to `counters`; of one that is retried only what the program's instructions
 // say.
 void counters_add_access(Counters *counters, const Access *access);
+// Keeps how lanes meet in banks if this access of shared memory, which takes `extra` wavefronts more than
+// without conflicts, is worse than those before.
+void note_bank_conflict(BankConflict *worst, uint32_t extra, const Access *access);
+// Keeps how lanes lie in sectors if this load or store of global memory touches more `sectors` beyond what its
+// bytes fill than those before.
+void note_scatter(Scatter *worst, uint32_t sectors, const Access *access);
 // Whether ptxas makes a loop of compare-and-swap of an atomic: an addition in shared memory that has no
 // instruction, of floats or of 64 bits. What the loop counts for is in observers/retried.h.
 bool is_retried(const Access *access);

@@ -12,18 +12,29 @@ struct Counting {
     Machine *machine;
     Counters *counts; // of each instruction, by number: what its accesses count for, and at the end the rest
     Tally *tally;     // likewise, by the machine
+    BankConflict *conflicts; // the worst of each instruction
+    Scatter *scatters;       // likewise
     Retried *retried;
 };
 
-static void count_sunk(void *self, const Access *access) {
-    Counting *c = self;
-    counters_add_access(&c->counts[access->in->number], access);
+static void add_access(Counting *c, const Access *access) {
+    Counters *counts = &c->counts[access->in->number];
+    const uint64_t before = counts->shared_ld_conflicts + counts->shared_st_conflicts;
+    const uint64_t sectors_before = counts->global_ld_sectors + counts->global_st_sectors;
+    counters_add_access(counts, access);
+    const uint64_t extra = counts->shared_ld_conflicts + counts->shared_st_conflicts - before;
+    const uint32_t sectors =
+        (uint32_t)(counts->global_ld_sectors + counts->global_st_sectors - sectors_before);
+    if (extra > 0) note_bank_conflict(&c->conflicts[access->in->number], (uint32_t)extra, access);
+    if (sectors > 0) note_scatter(&c->scatters[access->in->number], sectors, access);
 }
+
+static void count_sunk(void *self, const Access *access) { add_access(self, access); }
 
 static void count_access(void *self, const Access *access) {
     Counting *c = self;
     if (access->kind == ACCESS_LOAD && access->in->to_branch) return; // counted by count_sunk()
-    counters_add_access(&c->counts[access->in->number], access);
+    add_access(c, access);
     if (is_retried(access)) retried_note(c->retried, access);
 }
 
@@ -69,6 +80,8 @@ static void counting_free(Counting *c) {
     retried_free(c->retried);
     free(c->counts);
     free(c->tally);
+    free(c->conflicts);
+    free(c->scatters);
     free(c);
 }
 
@@ -76,9 +89,13 @@ Counting *counting_new(Machine *m, Observer *observer) {
     size_t count = (size_t)m->program->instruction_count + 1;
     Counting *c = calloc(1, sizeof *c);
     if (!c) return NULL;
-    *c = (Counting){m, calloc(count, sizeof *c->counts), calloc(count, sizeof *c->tally), NULL};
+    *c = (Counting){.machine = m,
+                    .counts = calloc(count, sizeof *c->counts),
+                    .tally = calloc(count, sizeof *c->tally),
+                    .conflicts = calloc(count, sizeof *c->conflicts),
+                    .scatters = calloc(count, sizeof *c->scatters)};
     c->retried = c->counts ? retried_new(c->counts) : NULL;
-    if (!c->tally || !c->retried) {
+    if (!c->tally || !c->conflicts || !c->scatters || !c->retried) {
         counting_free(c);
         return NULL;
     }
@@ -169,6 +186,8 @@ static bool gather(const Counting *c, EmulatorResult *result) {
         LineCounters *line = &lines[count++];
         line->place = place_of(program, in);
         line->counters = c->counts[i];
+        line->conflict = c->conflicts[i];
+        line->scatter = c->scatters[i];
         add_tally(&line->counters, &c->tally[i], in);
         add_issued(&line->counters, &c->tally[i], in);
         counters_add(&result->counters, &line->counters);
@@ -177,7 +196,7 @@ static bool gather(const Counting *c, EmulatorResult *result) {
     int kept = 0;
     for (int i = 0; i < count; i++) {
         if (kept && !compare_lines(&lines[kept - 1], &lines[i]))
-            counters_add(&lines[kept - 1].counters, &lines[i].counters);
+            line_counters_add(&lines[kept - 1], &lines[i]);
         else
             lines[kept++] = lines[i];
     }
