@@ -195,8 +195,9 @@ static void add_residence(Text *words, const Report *report, const GoalResult *r
         result->goal->kernel ? task_find_launch(&report->of->tasks[result->task], result->goal->kernel) : 0;
     if (launch < 0 || counted->registers[launch] <= 0 || result->size.n != counted->shape.size.n) return;
     const ShapeOfLaunch *shape = &counted->shape.launches[launch];
-    const Residence residence = residence_of(info, shape->block_threads, counted->registers[launch],
-                                             (long long)counted->static_shared[launch] + (long long)shape->shared);
+    const long long shared = (long long)counted->static_shared[launch] + (long long)shape->shared;
+    const Residence residence =
+        residence_of(info, shape->block_threads, counted->registers[launch], shared);
     char fit[32], has[32];
     count_text((long long)residence.blocks * info->sm_count, fit, sizeof fit);
     count_text(shape->blocks, has, sizeof has);
