@@ -146,12 +146,14 @@ __extension__ typedef unsigned __int128 Facts;
 #define FACT_LOADED_AGAIN FACT(127) // a task of rows asks for half as many bytes again as one load of each is
 // Of a missed bandwidth: units for doubles are the busiest part of the SMs, and no array has any
 #define FACT_DOUBLE_UNITS FACT(119)
-// Where a goal of sectors is missed: those touched beyond what the bytes fill are more than the bytes are above the limit
+// Where a goal of sectors is missed: those touched beyond what the bytes fill are more than the bytes are
+// above the limit
 #define FACT_SECTORS_EXCEED FACT(106)
-// Of most bank conflicts in the task of a missed goal of them: of single words, as far apart from each lane to
-// the next
+// Of most bank conflicts in the task of a missed goal of them: of single words, as far apart from each lane
+// to the next
 #define FACT_LANES_APART FACT(107)
-// Where a bandwidth is missed: while one lane of a block works alone, a warp could execute half of its instructions
+// Where a bandwidth is missed: while one lane of a block works alone, a warp could execute half of its
+// instructions
 #define FACT_ONE_LANE_WORKS FACT(108)
 #define FACT_FEW_BLOCKS_RIGHT FACT(41) // those with more blocks than a block has threads
 #define FACT_REST_UNWRITTEN FACT(42)   // and the missing ones are the remainder of a division by 2, 4 or 8
