@@ -206,6 +206,13 @@ enum {
     UNIT_OF_64,
     UNIT_OF_128,
     UNIT_OF_512,
+    WARPS_OF_ALL_THREADS,
+    WARPS_OF_ALL_THREADS_UP,
+    WARPS_OF_THREADS_ROUNDED_DOWN,
+    WARPS_OF_REGISTERS_ROUNDED_DOWN,
+    REGISTERS_ROUNDED_DOWN,
+    SHARED_ROUNDED_DOWN,
+    RESERVED_ONCE,
 };
 static const Deviation deviations[] = {
     [THREADS_OF_BLOCK_ACCEPTED] = {"a block of more than threads_per_block threads counts as one that fits",
@@ -288,6 +295,26 @@ static const Deviation deviations[] = {
         {"the registers of a warp are rounded up to a multiple of 128, 4 for each thread, not of 256",
          "units-not-rounded"},
     [UNIT_OF_512] = {"the registers of a warp are rounded up to a multiple of 512, not of 256", NULL},
+    [WARPS_OF_ALL_THREADS] =
+        {"warps is blocks * threads / 32: the last warp of each block does not count as a "
+         "whole one if it has fewer than 32 threads",
+         "parts-of-a-warp"},
+    [WARPS_OF_ALL_THREADS_UP] =
+        {"warps is blocks * threads / 32, rounded up once for all blocks, and not for "
+         "each block",
+         "parts-of-a-warp"},
+    [WARPS_OF_THREADS_ROUNDED_DOWN] = {"the warps of a block are rounded down in by_threads",
+                                       "parts-of-a-warp"},
+    [WARPS_OF_REGISTERS_ROUNDED_DOWN] = {"the warps of a block are rounded down in by_registers",
+                                         "parts-of-a-warp"},
+    [REGISTERS_ROUNDED_DOWN] = {"the registers of a warp are rounded down to a multiple of 256, not up",
+                                "units-not-rounded"},
+    [SHARED_ROUNDED_DOWN] = {"the shared memory of a block is rounded down to a multiple of shared_unit, not "
+                             "up",
+                             "units-not-rounded"},
+    [RESERVED_ONCE] = {"shared_reserved is taken from shared_per_sm once, and not added to the shared memory "
+                       "of each block",
+                       NULL},
     {NULL, NULL},
 };
 
@@ -304,25 +331,29 @@ static int up_to_multiple(const Formulas *by, int amount, int unit) {
     return (has(by, ROUNDED_DOWN) ? amount : amount + unit - 1) / unit * unit;
 }
 
-static int warps_of_block(const Formulas *by) {
-    return has(by, WARPS_ROUNDED_DOWN) ? by->q[THREADS] / 32 : up_to_multiple(by, by->q[THREADS], 32) / 32;
+// `down`: the deviation that rounds them down only where they are asked for.
+static int warps_of_block(const Formulas *by, int down) {
+    return has(by, WARPS_ROUNDED_DOWN) || has(by, down) ? by->q[THREADS] / 32
+                                                        : up_to_multiple(by, by->q[THREADS], 32) / 32;
 }
 
 static int by_threads(const Formulas *by) {
     const int *q = by->q;
     if (q[THREADS] > q[THREADS_PER_BLOCK] && !has(by, THREADS_OF_BLOCK_ACCEPTED)) return 0;
     if (q[THREADS] == q[THREADS_PER_BLOCK] && has(by, THREADS_OF_BLOCK_REACHED)) return 0;
-    return has(by, THREADS_BY_THREADS) ? q[THREADS_PER_SM] / q[THREADS]
-                                       : divided(q[THREADS_PER_SM] / 32, warps_of_block(by));
+    return has(by, THREADS_BY_THREADS)
+               ? q[THREADS_PER_SM] / q[THREADS]
+               : divided(q[THREADS_PER_SM] / 32, warps_of_block(by, WARPS_OF_THREADS_ROUNDED_DOWN));
 }
 
 // CUDA C++ Programming Guide, "Hardware Multithreading", with the units of cuda_occupancy.h: an SM has four
 // schedulers with a quarter of the registers each, and a warp gets registers in multiples of 256.
 static int by_registers(const Formulas *by) {
-    const int *q = by->q, warps = warps_of_block(by);
+    const int *q = by->q, warps = warps_of_block(by, WARPS_OF_REGISTERS_ROUNDED_DOWN);
     const int unit = has(by, UNIT_OF_64) ? 64 : has(by, UNIT_OF_128) ? 128 : has(by, UNIT_OF_512) ? 512 : 256;
-    const int a_warp =
-        has(by, REGISTERS_NOT_ROUNDED) ? 32 * q[REGISTERS] : up_to_multiple(by, 32 * q[REGISTERS], unit);
+    const int a_warp = has(by, REGISTERS_NOT_ROUNDED)    ? 32 * q[REGISTERS]
+                       : has(by, REGISTERS_ROUNDED_DOWN) ? 32 * q[REGISTERS] / 256 * 256
+                                                         : up_to_multiple(by, 32 * q[REGISTERS], unit);
     const int in_quarters = up_to_multiple(by, warps, 4);
     const int a_block = a_warp * (has(by, BLOCK_WITHOUT_QUARTERS) ? warps : in_quarters);
     if (a_block > q[REGISTERS_PER_BLOCK] && !has(by, REGISTERS_OF_BLOCK_ACCEPTED)) return 0;
@@ -341,14 +372,23 @@ static int by_shared(const Formulas *by) {
     const int asked = q[SHARED] + (has(by, RESERVED_OF_BLOCK) ? q[SHARED_RESERVED] : 0);
     if (asked > q[SHARED_PER_BLOCK] && !has(by, SHARED_OF_BLOCK_ACCEPTED)) return 0;
     if (asked == q[SHARED_PER_BLOCK] && has(by, SHARED_OF_BLOCK_REACHED)) return 0;
-    const int reserved = has(by, NOTHING_RESERVED)    ? 0
-                         : has(by, SHARED_OF_ONE_GPU) ? 1024
-                                                      : q[SHARED_RESERVED];
+    const int reserved = has(by, NOTHING_RESERVED) || has(by, RESERVED_ONCE) ? 0
+                         : has(by, SHARED_OF_ONE_GPU)                        ? 1024
+                                                                             : q[SHARED_RESERVED];
     const int unit = has(by, SHARED_NOT_ROUNDED) ? 1 : has(by, SHARED_OF_ONE_GPU) ? 128 : q[SHARED_UNIT];
     const int in_all = q[SHARED] + reserved;
-    const int shared = has(by, REMAINDER_ADDED) ? in_all + in_all % unit : up_to_multiple(by, in_all, unit);
+    const int of_sm = q[SHARED_PER_SM] - (has(by, RESERVED_ONCE) ? q[SHARED_RESERVED] : 0);
+    const int shared = has(by, REMAINDER_ADDED)       ? in_all + in_all % unit
+                       : has(by, SHARED_ROUNDED_DOWN) ? in_all / unit * unit
+                                                      : up_to_multiple(by, in_all, unit);
     if (shared == 0 && has(by, SHARED_OF_NONE_IS_0)) return 0;
-    return shared == 0 && !has(by, SHARED_BY_ZERO) ? INT_MAX : divided(q[SHARED_PER_SM], shared);
+    return shared == 0 && !has(by, SHARED_BY_ZERO) ? INT_MAX : divided(of_sm, shared);
+}
+
+static int warps_of_answer(const Formulas *by, int blocks) {
+    if (has(by, WARPS_OF_ALL_THREADS)) return blocks * by->q[THREADS] / 32;
+    if (has(by, WARPS_OF_ALL_THREADS_UP)) return (blocks * by->q[THREADS] + 31) / 32;
+    return blocks * warps_of_block(by, WARPS_OF_ANSWER_ROUNDED_DOWN);
 }
 
 static int percent_of(const Formulas *by, const int a[ANSWER_INTS]) {
@@ -376,8 +416,7 @@ static void answer_question(const int question[QUESTION_INTS], uint64_t chosen, 
     a[BLOCKS] = has(by, NO_BLOCKS) ? 0 : INT_MAX;
     for (int limit = BY_THREADS; limit <= BY_BLOCKS; limit++)
         if (!has(by, WITHOUT_THREADS + limit)) a[BLOCKS] = least_of(a[BLOCKS], a[limit]);
-    const int warps = has(by, WARPS_OF_ANSWER_ROUNDED_DOWN) ? q[THREADS] / 32 : warps_of_block(by);
-    a[WARPS] = has(by, NO_WARPS) ? 0 : a[BLOCKS] * warps;
+    a[WARPS] = has(by, NO_WARPS) ? 0 : warps_of_answer(by, a[BLOCKS]);
     a[PERCENT] = has(by, NO_PERCENT) ? 0 : percent_of(by, a);
     a[GRID] = has(by, NO_GRID) ? 0
                                : (has(by, GRID_OF_WARPS) ? a[WARPS] : a[BLOCKS]) *

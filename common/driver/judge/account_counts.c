@@ -40,6 +40,19 @@ static void say_zeros(const Account *account, double of_zeros, Text *words) {
         text_printf(words, "; if every element is 0, the result is %s", value);
 }
 
+// The elements that do not count once, if they follow one another and all count as often.
+static CountedStretch find_stretch(const int *counts, long long n) {
+    CountedStretch stretch = {0};
+    for (long long i = 0; i < n; i++) {
+        if (counts[i] == 1) continue;
+        const bool is_first = stretch.end == 0;
+        if (!is_first && (stretch.end != i || counts[i] != stretch.times)) return (CountedStretch){0};
+        if (is_first) stretch = (CountedStretch){.begin = i, .times = counts[i]};
+        stretch.end = i + 1;
+    }
+    return stretch;
+}
+
 bool account_say_counts(const Account *account, const int *counts, long long n, double of_zeros,
                         Accounting *out) {
     unsigned char *kinds = malloc((size_t)n + 1);
@@ -53,6 +66,7 @@ bool account_say_counts(const Account *account, const int *counts, long long n, 
         of[k] = subset_describe(&subset, which[k], sizeof which[k]);
     }
     out->n = n;
+    if (of_zeros == 0) out->stretch = find_stretch(counts, n);
     out->missing = of[MISSING];
     out->repeated = of[REPEATED];
     out->taken_away = of[TAKEN_AWAY];

@@ -136,6 +136,7 @@ static void say_of_positive_ones(Accounting *out) {
     snprintf(out->words + used, sizeof out->words - used,
              "; this holds while no element is below 0, and not otherwise");
     out->rules = 0;
+    out->stretch = (CountedStretch){0};
 }
 
 // ---- All of it -------------------------------------------------------------------------------------------

@@ -5,8 +5,10 @@
 #include <string.h>
 
 #include "driver/judge/account.h"
+#include "driver/judge/account_fit.h"
 #include "driver/plan/elements.h"
 #include "driver/plan/inputs.h"
+#include "support/text.h"
 
 enum { LARGEST = 1 << 18 }; // elements of a case that is accounted for
 
@@ -140,39 +142,122 @@ static bool goes_alike(Account *account, const CaseReport *chosen) {
            report.check.wrong == chosen->check.wrong;
 }
 
-static bool account_for(Judge *judge, int task, const Attempt *attempt, double share) {
-    Judgement *judgement = judge->judgement;
-    Account account = {.judge = judge, .task = &judge->of->tasks[task], .work = share * attempt->work};
-    const CaseReport *chosen = choose_case(judgement, task, attempt);
-    for (int w = 0; w < judge->worker_count && !account.worker; w++)
-        if (judge->workers[w].is_beside == judge->is_gpu) account.worker = &judge->workers[w];
-    const TaskShape *shape = chosen ? judge_case_shape(judge, &chosen->settings) : NULL;
+static void close_account(Account *account) {
+    for (int b = 0; b < MAX_BUFFERS; b++) free(account->inputs[b]);
+}
+
+// For a case of the shape that it was run with, or would be. Close it in any case.
+static bool open_account(Judge *judge, const Case *one, double work, Account *account) {
+    *account = (Account){.judge = judge, .task = &judge->of->tasks[one->task], .work = work, .one = *one};
+    for (int w = 0; w < judge->worker_count && !account->worker; w++)
+        if (judge->workers[w].is_beside == judge->is_gpu) account->worker = &judge->workers[w];
+    const TaskShape *shape = judge_case_shape(judge, one);
     char why[512];
     CaseLayout layout;
-    if (!shape || !account.worker ||
-        !case_layout(account.task, &shape->shape, runner_arena_bytes(account.worker->runner), &layout, why,
+    if (!shape || shape->verdict != VERDICT_PASS || !account->worker ||
+        !case_layout(account->task, &shape->shape, runner_arena_bytes(account->worker->runner), &layout, why,
                      sizeof why))
         return false;
-    account.one = chosen->settings;
-    account.one.is_counted = false;
-    account.launch = chosen->shape.launches[0];
-    for (int b = 0; b < MAX_BUFFERS; b++) account.counts[b] = layout.counts[b];
-    account.how = (Rerun){.kernels = judge_image(judge, judge->is_gpu)->kernels[task],
-                          .checks = account.one.schedule ? CHECK_ALL : CHECK_MEMORY,
-                          .inputs = account.inputs};
+    account->one.is_counted = false;
+    account->launch = shape->shape.launches[0];
+    for (int b = 0; b < MAX_BUFFERS; b++) account->counts[b] = layout.counts[b];
+    account->how = (Rerun){.kernels = judge_image(judge, judge->is_gpu)->kernels[one->task],
+                           .checks = account->one.schedule ? CHECK_ALL : CHECK_MEMORY,
+                           .inputs = account->inputs};
+    return true;
+}
+
+// ---- Rules over several sizes ----------------------------------------------------------------------------
+
+// The same case with another n. False: its account has no stretch.
+static bool take_point(Judge *judge, const Case *like, long long n, const Attempt *attempt, double share,
+                       FitPoint *point) {
+    Case one = *like;
+    one.size.n = n;
+    if (!judge_ask_case_shape(judge, &one)) return false;
+    Account account;
+    Accounting found = {0};
+    const bool is_known = open_account(judge, &one, share * attempt->work, &account) &&
+                          clear_inputs(&account) && attempt->method(&account, &found);
+    *point = (FitPoint){n, account.launch, found.stretch};
+    close_account(&account);
+    return is_known && found.stretch.end > 0;
+}
+
+// Whether a case of whole numbers passed although the rule names elements: its sum would be wrong.
+static bool is_contradicted(const Judgement *judgement, const Case *like, const StretchFit *fit) {
+    for (int i = 0; i < judgement->case_count; i++) {
+        const CaseReport *report = &judgement->cases[i];
+        const Case *one = &report->settings;
+        if (report->was_run && report->verdict == VERDICT_PASS && one->task == like->task && !one->is_large &&
+            report->origin == CASE_OF_PLAN && one->family == FAMILY_INTEGERS &&
+            one->misalignment == like->misalignment &&
+            account_fit_count(fit, one->size.n, &report->shape.launches[0]) > 0)
+            return true;
+    }
+    return false;
+}
+
+// "; at n = 2,023, 3,053 and 4,086, too, elements n % 4 to n - n % 4 - 1 do"
+static void say_fit(const FitPoint *points, int count, const StretchFit *fit, Accounting *out) {
+    Text words = {0};
+    text_add(&words, "; at n = ");
+    for (int p = 1; p < count; p++) {
+        char n[32];
+        count_text(points[p].n, n, sizeof n);
+        text_printf(&words, "%s%s", p == 1 ? "" : p == count - 1 ? " and " : ", ", n);
+    }
+    text_add(&words, ", too, it is ");
+    account_fit_say(fit, &words);
+    const size_t used = strlen(out->words);
+    if (!words.failed && used + words.bytes < sizeof out->words)
+        snprintf(out->words + used, sizeof out->words - used, "%s", text_chars(&words));
+    text_free(&words);
+}
+
+// Says where the stretch of an account begins and ends at several sizes, if formulas give it for all.
+static void find_fit(const Account *account, const Attempt *attempt, double share, Accounting *out) {
+    static const int ends[FIT_MOST] = {0, 7, 13, 22, 30}; // other remainders of 2, 4, 8, 16 and 32
+    enum { WARP = 32 };
+    const Case *like = &account->one;
+    if (out->stretch.end == 0 || like->size.rows > 0 || like->size.columns > 0 || like->schedule > 0) return;
+    FitPoint points[FIT_MOST] = {{like->size.n, account->launch, out->stretch}};
+    int count = 1;
+    for (int i = 1; i < FIT_MOST; i++) {
+        const long long n = like->size.n * (i + 1) / WARP * WARP + ends[i];
+        if (n <= LARGEST && take_point(account->judge, like, n, attempt, share, &points[count]) &&
+            points[count].stretch.times == out->stretch.times)
+            count++;
+    }
+    StretchFit fit;
+    if (account_fit(points, count, &fit) && !is_contradicted(account->judge->judgement, like, &fit))
+        say_fit(points, count, &fit, out);
+}
+
+// ---- All of it -------------------------------------------------------------------------------------------
+
+static void add_words(Accounting *out, const char *format, unsigned long long number) {
+    const size_t length = strlen(out->words);
+    if (length > 0) snprintf(out->words + length, sizeof out->words - length, format, number);
+}
+
+static bool account_for(Judge *judge, int task, const Attempt *attempt, double share) {
+    Judgement *judgement = judge->judgement;
+    const CaseReport *chosen = choose_case(judgement, task, attempt);
+    if (!chosen) return false;
+    Account account;
     Accounting *out = &judgement->accounting;
-    const bool is_known =
-        goes_alike(&account, chosen) && clear_inputs(&account) && attempt->method(&account, out);
-    if (!is_known) *out = (Accounting){0}; // a part of what an attempt has found says nothing
-    size_t length = strlen(out->words);
-    if (is_known && length > 0 && account.one.misalignment > 0)
-        snprintf(out->words + length, sizeof out->words - length,
-                 "; with a base %u bytes past an aligned address", account.one.misalignment);
-    length = strlen(out->words);
-    if (is_known && length > 0 && is_by_schedule(judgement, task))
-        snprintf(out->words + length, sizeof out->words - length, "; with schedule %llu",
-                 (unsigned long long)account.one.schedule);
-    for (int b = 0; b < MAX_BUFFERS; b++) free(account.inputs[b]);
+    const bool is_known = open_account(judge, &chosen->settings, share * attempt->work, &account) &&
+                          goes_alike(&account, chosen) && clear_inputs(&account) &&
+                          attempt->method(&account, out);
+    if (is_known) {
+        find_fit(&account, attempt, share, out);
+        if (account.one.misalignment > 0)
+            add_words(out, "; with a base %llu bytes past an aligned address", account.one.misalignment);
+        if (is_by_schedule(judgement, task)) add_words(out, "; with schedule %llu", account.one.schedule);
+    } else
+        *out = (Accounting){0}; // a part of what an attempt has found says nothing
+    close_account(&account);
     return is_known;
 }
 

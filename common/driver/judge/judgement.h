@@ -131,6 +131,12 @@ enum { MAX_TOGETHER = 3 }; // deviations of a formula
 
 // Which elements of the inputs reach which results, found by marks; or which wrong formulas give every value
 // of a table, or of a filtered image.
+// Elements that follow one another; empty: there are none, or they are no stretch.
+typedef struct {
+    long long begin, end;
+    int times; // each of them reaches results
+} CountedStretch;
+
 typedef struct {
     long long n;          // elements of a sum's input, or of a vector, matrix or table; 0: nothing was found
     long long missing;    // of a sum: those that reach no result; of a histogram also: values that no bin
@@ -138,9 +144,10 @@ typedef struct {
     long long repeated;   // of a sum: those that reach results more than once
     long long taken_away; // of a sum: those that are subtracted
     unsigned rules;       // of a sum: AccountRules
-    long long misplaced;  // of a vector or matrix: those that are made of other elements than their own; of a
-                          // table: those that differ from the right ones; of a histogram: values that another
-                          // bin counts
+    CountedStretch stretch; // of a sum: all that do not reach results once, if nothing else is wrong
+    long long misplaced; // of a vector or matrix: those that are made of other elements than their own; of a
+                         // table: those that differ from the right ones; of a histogram: values that another
+                         // bin counts
     const Deviation *deviations[MAX_TOGETHER]; // of a table: all that its formulas have
     int deviation_count;
     bool is_one_shown; // the value that is shown is what a formula gives with one of them alone:
