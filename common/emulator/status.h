@@ -34,4 +34,6 @@ typedef struct {
     int line;       // 0 when unknown
     int column;
     int ptx_line;
+    int call; // the line of the same file in which the function of `line` was called; 0: it is none, or
+              // unknown
 } SourcePlace;

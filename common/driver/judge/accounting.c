@@ -198,16 +198,16 @@ static bool is_contradicted(const Judgement *judgement, const Case *like, const 
     return false;
 }
 
-// "; at n = 2,023, 3,053 and 4,086, too, elements n % 4 to n - n % 4 - 1 do"
+// "; at n = 1,023, 2,023 and 3,053 these are elements n % 4 to n - n % 4 - 1"
 static void say_fit(const FitPoint *points, int count, const StretchFit *fit, Accounting *out) {
     Text words = {0};
     text_add(&words, "; at n = ");
-    for (int p = 1; p < count; p++) {
+    for (int p = 0; p < count; p++) {
         char n[32];
         count_text(points[p].n, n, sizeof n);
-        text_printf(&words, "%s%s", p == 1 ? "" : p == count - 1 ? " and " : ", ", n);
+        text_printf(&words, "%s%s", p == 0 ? "" : p == count - 1 ? " and " : ", ", n);
     }
-    text_add(&words, ", too, it is ");
+    text_add(&words, " these are ");
     account_fit_say(fit, &words);
     const size_t used = strlen(out->words);
     if (!words.failed && used + words.bytes < sizeof out->words)

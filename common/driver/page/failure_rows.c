@@ -28,6 +28,7 @@ static void add_place(Text *page, const Terminal *terminal, const char *label, c
     text_add_printable(&words, place->file, strlen(place->file));
     text_printf(&words, ":%d", place->line);
     if (place->column > 0) text_printf(&words, ":%d", place->column);
+    if (place->call > 0) text_printf(&words, ", called in line %d", place->call);
     page_add_row(page, terminal, label, text_chars(&words));
     if (source_line(place->file, place->line, &line)) {
         // Drop the indentation and cut what is too long; the caret keeps its place.

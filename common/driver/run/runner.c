@@ -238,7 +238,7 @@ static bool header_is_sound(Runner *runner) {
 
 static bool place_is_sound(SourcePlace *place) {
     place->file[sizeof place->file - 1] = '\0';
-    return place->line >= 0 && place->column >= 0;
+    return place->line >= 0 && place->column >= 0 && place->call >= 0;
 }
 
 static bool rest_is_sound(Runner *runner) {

@@ -95,9 +95,12 @@ static StaleCause cause_of(const Missed *found, const BlockSeen *reader) {
     const Version *missed = found->missed, *later = found->later;
     if (found->is_torn) return STALE_TORN;
     if (later->store == missed->store) return STALE_TWO_LOADS;
+    const bool is_read_in_order = reader->fence[SCOPE_GRID] > found->seen->event;
     if (later->fence[SCOPE_GRID] <= missed->event)
-        return later->fence[SCOPE_BLOCK] > missed->event ? STALE_WRITER_OF_BLOCK : STALE_WRITER;
-    if (reader->fence[SCOPE_GRID] <= found->seen->event)
+        return later->fence[SCOPE_BLOCK] > missed->event ? STALE_WRITER_OF_BLOCK
+               : is_read_in_order                        ? STALE_WRITER
+                                                         : STALE_BOTH;
+    if (!is_read_in_order)
         return reader->fence[SCOPE_BLOCK] > found->seen->event ? STALE_READER_OF_BLOCK : STALE_READER;
     return STALE_OTHERWISE;
 }

@@ -368,10 +368,13 @@ void word_stale(Finding *finding, const StaleFacts *f) {
     }
     say(finding, "although its block had already read%s what that block stored later%s: ", seen, later);
     switch (f->cause) {
-    case STALE_WRITER:
+    case STALE_BOTH:
         say(finding, "no fence orders the two stores. There must be a __threadfence() between them, and one "
-                     "between the "
-                     "two reads");
+                     "between the two reads");
+        break;
+    case STALE_WRITER:
+        say(finding, "no fence orders the two stores. There must be a __threadfence() between them; the two reads "
+                     "have one");
         break;
     case STALE_WRITER_OF_BLOCK:
         say(finding, "the fence between the two stores is of block scope, which does not reach other blocks. "

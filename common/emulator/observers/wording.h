@@ -151,7 +151,8 @@ void word_bad_copy(Finding *finding, CopyFault fault, uint32_t bytes);
 typedef enum {
     STALE_TORN,            // the two are parts of what it reads at once
     STALE_TWO_LOADS,       // one store wrote both
-    STALE_WRITER,          // no fence between the two stores
+    STALE_BOTH,            // no fence between the two stores, and none between the two reads
+    STALE_WRITER,          // none between the two stores
     STALE_WRITER_OF_BLOCK, // only one of block scope
     STALE_READER,          // no fence between the two reads
     STALE_READER_OF_BLOCK, // only one of block scope

@@ -45,6 +45,9 @@ SourcePlace place_of(const Program *program, const Instruction *in) {
     snprintf(place.file, sizeof place.file, "%s", file_at(module, location->file));
     place.line = location->line;
     place.column = location->column;
+    const int around = location->inlined_at;
+    if (around >= 0 && around < module->location_count && module->locations[around].file == location->file)
+        place.call = module->locations[around].line;
     return place;
 }
 

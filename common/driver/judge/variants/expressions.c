@@ -203,7 +203,7 @@ static void propose_products(const Proposer *proposer, int left, int right, cons
 }
 
 // Other ways to read the same operators: a quotient that is rounded up, or not at all, a product of 64 bits,
-// and another order.
+// all but a remainder, and another order.
 static void propose_readings(const Proposer *proposer, int at) {
     const Code *code = proposer->code;
     int first, last, left, right;
@@ -226,6 +226,11 @@ static void propose_readings(const Proposer *proposer, int at) {
             text_printf(&text, "(%s)%s", is_quotient ? "float" : "long long", one);
             proposer_replace(proposer, CHANGE_EXPRESSION, is_quotient && is_number ? USUAL : RARE, left,
                              at - 1, text_chars(&text));
+            text_free(&text);
+        }
+        if (token_is(&code->tokens, at, "%") && left == first && right == last) {
+            text_printf(&text, "%s - %s %% %s", one, one, other); // where the rest begins, not how much it is
+            proposer_replace(proposer, CHANGE_EXPRESSION, USUAL, left, right, text_chars(&text));
             text_free(&text);
         }
         if (token_is(&code->tokens, at, "<<")) propose_products(proposer, left, right, one, other);
