@@ -1,7 +1,17 @@
 #include "driver/judge/account_fit.h"
 
 // A formula is a form with a unit: a number, or a number of times what the launch has of something.
-typedef enum { CONSTANT, REST, ALL_BUT, ALL_WITHOUT_REST, UNIT, QUOTIENT, BEFORE_LAST, FORMS } Form;
+typedef enum {
+    CONSTANT,
+    REST,
+    ALL_BUT,
+    ALL_WITHOUT_REST,
+    UNIT,
+    QUOTIENT,
+    BEFORE_LAST,
+    BLOCK_LATER,
+    FORMS
+} Form;
 typedef enum { ONE, BLOCK, GRID, THREADS, BASES } Base;
 enum {
     MOST_CONSTANT = 33, // of the first two forms, 0 among them
@@ -22,7 +32,7 @@ static Formula formula_of(int number) {
     number -= MOST_CONSTANT;
     if (number < MOST_CONSTANT) return (Formula){ALL_BUT, ONE, number};
     number -= MOST_CONSTANT;
-    static const Form forms[FORMS - 2] = {REST, ALL_WITHOUT_REST, UNIT, QUOTIENT, BEFORE_LAST};
+    static const Form forms[FORMS - 2] = {REST, ALL_WITHOUT_REST, UNIT, QUOTIENT, BEFORE_LAST, BLOCK_LATER};
     const Base base = (Base)(number % UNITS / SHIFTS);
     return (Formula){forms[number / UNITS], base, 1LL << (number % SHIFTS + (base == ONE))};
 }
@@ -46,6 +56,7 @@ static long long value_of(int number, long long n, const ShapeOfLaunch *launch) 
     case ALL_WITHOUT_REST: return whole;
     case UNIT: return unit;
     case QUOTIENT: return unit ? n / unit : 0;
+    case BLOCK_LATER: return whole + launch->block_threads;
     default: return whole - unit;
     }
 }
@@ -56,23 +67,32 @@ static long long place_of(int number, long long n, const ShapeOfLaunch *launch) 
     return value < 0 ? 0 : value > n ? n : value;
 }
 
-static int find_formula(const FitPoint *points, int count, bool is_end) {
-    for (int f = 0; f < FORMULAS; f++) {
+// The next formula from `first` on that gives what all accounts have; FORMULAS: none is left.
+static int next_formula(const FitPoint *points, int count, int first, bool is_end) {
+    for (int f = first; f < FORMULAS; f++) {
         bool fits = true;
         for (int p = 0; p < count && fits; p++)
             fits = place_of(f, points[p].n, &points[p].launch) ==
                    (is_end ? points[p].stretch.end : points[p].stretch.begin);
         if (fits) return f;
     }
-    return -1;
+    return FORMULAS;
 }
 
 bool account_fit(const FitPoint *points, int count, StretchFit *fit) {
     if (count < FIT_LEAST) return false;
-    *fit = (StretchFit){find_formula(points, count, false), find_formula(points, count, true)};
-    if (fit->begin < 0 || fit->end < 0) return false;
+    if (fit->begin < 0) fit->begin = next_formula(points, count, 0, false);
+    fit->end = next_formula(points, count, fit->end + 1, true);
+    if (fit->end == FORMULAS) {
+        fit->begin = next_formula(points, count, fit->begin + 1, false);
+        fit->end = next_formula(points, count, 0, true);
+    }
+    return fit->begin < FORMULAS && fit->end < FORMULAS;
+}
+
+bool account_fit_is_all(const StretchFit *fit) {
     const Formula begin = formula_of(fit->begin), end = formula_of(fit->end);
-    return begin.form != CONSTANT || end.form != ALL_BUT; // else the elements of one size tell as much
+    return begin.form == CONSTANT && begin.number == 0 && end.form == ALL_BUT && end.number == 0;
 }
 
 long long account_fit_count(const StretchFit *fit, long long n, const ShapeOfLaunch *launch) {
@@ -105,7 +125,8 @@ static void say_formula(int number, int less, Text *words) {
         if (formula.number + less > 0) text_printf(words, " - %lld", formula.number + less);
         return;
     }
-    if (formula.form == ALL_WITHOUT_REST || formula.form == BEFORE_LAST) text_add(words, "n - ");
+    if (formula.form == ALL_WITHOUT_REST || formula.form == BEFORE_LAST || formula.form == BLOCK_LATER)
+        text_add(words, "n - ");
     if (formula.form == QUOTIENT) text_add(words, "n / ");
     if (formula.form != UNIT && formula.form != QUOTIENT) text_add(words, "n % ");
     say_unit(&formula, formula.form != UNIT, words);
@@ -113,6 +134,7 @@ static void say_formula(int number, int less, Text *words) {
         text_add(words, " - ");
         say_unit(&formula, false, words);
     }
+    if (formula.form == BLOCK_LATER) text_add(words, " + blockDim.x");
     if (less) text_add(words, " - 1");
 }
 

@@ -10,7 +10,10 @@
 #include "driver/plan/inputs.h"
 #include "support/text.h"
 
-enum { LARGEST = 1 << 18 }; // elements of a case that is accounted for
+enum {
+    LARGEST = 1 << 18, // elements of a case that is accounted for
+    WARP = 32,
+};
 
 typedef bool Method(Account *account, Accounting *out);
 
@@ -81,7 +84,6 @@ static const Attempt *choose_attempts(const Task *task) {
 // How much a case of n elements tells: most in the upper half of what is `telling`, and there with many
 // elements after the last whole warp, since those are the ones that a wrong end leaves out.
 static long long telling_rank(long long n, long long telling) {
-    enum { WARP = 32 };
     if (n > telling) return -n;
     return n > telling / 2 ? telling + n % WARP : n;
 }
@@ -184,22 +186,34 @@ static bool take_point(Judge *judge, const Case *like, long long n, const Attemp
     return is_known && found.stretch.end > 0;
 }
 
-// Whether a case of whole numbers passed although the rule names elements: its sum would be wrong.
-static bool is_contradicted(const Judgement *judgement, const Case *like, const StretchFit *fit) {
+// Whether a rule names elements in all cases of whole numbers that are wrong and in none that passed, of
+// those whose n is a multiple of `multiple`; no other one may be wrong then.
+static bool agrees(const Judgement *judgement, const Case *like, const StretchFit *fit, long long multiple) {
     for (int i = 0; i < judgement->case_count; i++) {
         const CaseReport *report = &judgement->cases[i];
         const Case *one = &report->settings;
-        if (report->was_run && report->verdict == VERDICT_PASS && one->task == like->task && !one->is_large &&
-            report->origin == CASE_OF_PLAN && one->family == FAMILY_INTEGERS &&
-            one->misalignment == like->misalignment &&
-            account_fit_count(fit, one->size.n, &report->shape.launches[0]) > 0)
-            return true;
+        const bool is_right = report->verdict == VERDICT_PASS, is_meant = one->size.n % multiple == 0;
+        if (!report->was_run || one->task != like->task || one->is_large || one->size.n == 0 ||
+            report->origin != CASE_OF_PLAN || one->family != FAMILY_INTEGERS ||
+            one->misalignment != like->misalignment)
+            continue;
+        if (is_right && is_meant && account_fit_count(fit, one->size.n, &report->shape.launches[0]) > 0)
+            return false;
+        if (!is_right && !is_meant) return false;
     }
-    return false;
+    return true;
+}
+
+// The smallest of 1, 2, 4 ... 32 for which it agrees; 0: it does for none.
+static long long agreeing_multiple(const Judgement *judgement, const Case *like, const StretchFit *fit) {
+    for (long long multiple = 1; multiple <= WARP; multiple *= 2)
+        if (agrees(judgement, like, fit, multiple)) return multiple;
+    return 0;
 }
 
 // "; at n = 1,023, 2,023 and 3,053 these are elements n % 4 to n - n % 4 - 1"
-static void say_fit(const FitPoint *points, int count, const StretchFit *fit, Accounting *out) {
+static void say_fit(const FitPoint *points, int count, const StretchFit *fit, long long multiple,
+                    Accounting *out) {
     Text words = {0};
     text_add(&words, "; at n = ");
     for (int p = 0; p < count; p++) {
@@ -209,6 +223,7 @@ static void say_fit(const FitPoint *points, int count, const StretchFit *fit, Ac
     }
     text_add(&words, " these are ");
     account_fit_say(fit, &words);
+    if (multiple > 1) text_printf(&words, "; only sizes that are multiples of %lld are wrong", multiple);
     const size_t used = strlen(out->words);
     if (!words.failed && used + words.bytes < sizeof out->words)
         snprintf(out->words + used, sizeof out->words - used, "%s", text_chars(&words));
@@ -217,8 +232,9 @@ static void say_fit(const FitPoint *points, int count, const StretchFit *fit, Ac
 
 // Says where the stretch of an account begins and ends at several sizes, if formulas give it for all.
 static void find_fit(const Account *account, const Attempt *attempt, double share, Accounting *out) {
-    static const int ends[FIT_MOST] = {0, 7, 13, 22, 30}; // other remainders of 2, 4, 8, 16 and 32
-    enum { WARP = 32 };
+    // What a size has more than whole warps: the first ones as much as the case, the others other remainders
+    // of 2, 4, 8, 16 and 32.
+    const int own = (int)(account->one.size.n % WARP), ends[FIT_MOST] = {own, own, 7, 13, 22, own};
     const Case *like = &account->one;
     if (out->stretch.end == 0 || like->size.rows > 0 || like->size.columns > 0 || like->schedule > 0) return;
     FitPoint points[FIT_MOST] = {{like->size.n, account->launch, out->stretch}};
@@ -229,9 +245,11 @@ static void find_fit(const Account *account, const Attempt *attempt, double shar
             points[count].stretch.times == out->stretch.times)
             count++;
     }
-    StretchFit fit;
-    if (account_fit(points, count, &fit) && !is_contradicted(account->judge->judgement, like, &fit))
-        say_fit(points, count, &fit, out);
+    StretchFit fit = NO_STRETCH_FIT;
+    long long multiple = 0;
+    while (multiple == 0 && account_fit(points, count, &fit))
+        if (!account_fit_is_all(&fit)) multiple = agreeing_multiple(account->judge->judgement, like, &fit);
+    if (multiple > 0) say_fit(points, count, &fit, multiple, out);
 }
 
 // ---- All of it -------------------------------------------------------------------------------------------
