@@ -94,7 +94,13 @@ class CError(c.Structure):
 class CPlace(c.Structure):
     """SourcePlace."""
 
-    _fields_ = [("file", c.c_char * 256), ("line", c.c_int), ("column", c.c_int), ("ptx_line", c.c_int)]
+    _fields_ = [
+        ("file", c.c_char * 256),
+        ("line", c.c_int),
+        ("column", c.c_int),
+        ("ptx_line", c.c_int),
+        ("call", c.c_int),
+    ]
 
 
 class CFinding(c.Structure):
