@@ -1,5 +1,5 @@
-// Where the stretches of elements that results lack, or have too often, begin and end: as formulas of n and
-// of the launch that hold for accounts of several sizes.
+// At which elements the stretches begin and end that results lack, or have too often: as formulas of n
+// and of the launch that hold for accounts of several sizes.
 #pragma once
 
 #include "driver/judge/account.h"

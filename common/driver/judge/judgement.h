@@ -131,7 +131,7 @@ enum { MAX_TOGETHER = 3 }; // deviations of a formula
 
 // Which elements of the inputs reach which results, found by marks; or which wrong formulas give every value
 // of a table, or of a filtered image.
-// Elements that follow one another; empty: there are none, or they are no stretch.
+// Elements that follow one another; empty: there is none, or others are between them.
 typedef struct {
     long long begin, end;
     int times; // each of them reaches results
