@@ -126,23 +126,26 @@ typedef struct {
     int of_tile, tiles;
 } FactorTiles;
 
+// registers / tiles, of 1 or 2, without a division.
+static int of_each(int registers, int tiles) { return tiles == 1 ? registers : registers / 2; }
+
 static FactorTiles tiles_of(const MatrixFragment *f, const void *const *registers, int tiles) {
-    return (FactorTiles){registers + f->registers - f->distinct, f->distinct / tiles, tiles};
+    return (FactorTiles){registers + f->registers - f->distinct, of_each(f->distinct, tiles), tiles};
 }
 
 static bool multiply_tiles(const MatrixForm *form, const FactorTiles *a, const FactorTiles *b,
                            const MatrixRegisters *registers, MatrixFactors *factors) {
     const MatrixType type = form->a_type;
     const int steps = (form->shape.k + STEP - 1) / STEP, count = a->tiles * b->tiles;
-    const int of_c = form->c.registers / count, of_d = form->d.registers / count;
+    const int of_c = of_each(form->c.registers, count), of_d = of_each(form->d.registers, count);
     const Summing how = summing_of(form, steps * STEP);
     Block sums[MOST_TILES][TILE_BLOCKS], given[TILE_BLOCKS];
     for (int i = 0; i < count; i++) {
+        const int of_a = a->tiles == 1 ? 0 : i, of_b = b->tiles == 1 ? 0 : i; // two of both there are not
         // Not before: the factors of another tile may take their places.
-        const TileRows *rows =
-            rows_of(factors, type, a->registers + i / b->tiles * a->of_tile, a->of_tile, steps);
+        const TileRows *rows = rows_of(factors, type, a->registers + of_a * a->of_tile, a->of_tile, steps);
         const TileColumns *columns =
-            columns_of(factors, type, b->registers + i % b->tiles * b->of_tile, b->of_tile, steps);
+            columns_of(factors, type, b->registers + of_b * b->of_tile, b->of_tile, steps);
         if (!rows || !columns) return false;
         read_sums(given, form->c_type, registers->c + i * of_c);
         if (!tile_multiply(&how, rows, columns, given, sums[i])) return false;

@@ -396,7 +396,7 @@ static __attribute__((noinline)) bool add_exact(const TileRows *rows, const Tile
         Block sums[BLOCKS_AT_ONCE];
 #pragma GCC unroll 8
         for (int j = 0; j < BLOCKS_AT_ONCE; j++) sums[j] = (Block){{0}, {0}};
-#pragma GCC unroll 1
+#pragma GCC unroll 4
         for (int k = 0; k < count; k++) {
             const Floats even = (Floats)every_row(columns->exact[k]),
                          odd = (Floats)every_row(columns->exact[k] + 4);
