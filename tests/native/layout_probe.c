@@ -20,7 +20,7 @@ int main(void) {
     BEGIN(SourcePlace);
     MEMBER(SourcePlace, file), MEMBER(SourcePlace, line), MEMBER(SourcePlace, column),
         MEMBER(SourcePlace, ptx_line);
-        MEMBER(SourcePlace, call);
+    MEMBER(SourcePlace, call);
     END();
     BEGIN(Finding);
     MEMBER(Finding, kind), MEMBER(Finding, fatal), MEMBER(Finding, place), MEMBER(Finding, other_place);

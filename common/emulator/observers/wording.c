@@ -373,8 +373,9 @@ void word_stale(Finding *finding, const StaleFacts *f) {
                      "between the two reads");
         break;
     case STALE_WRITER:
-        say(finding, "no fence orders the two stores. There must be a __threadfence() between them; the two reads "
-                     "have one");
+        say(finding,
+            "no fence orders the two stores. There must be a __threadfence() between them; the two reads "
+            "have one");
         break;
     case STALE_WRITER_OF_BLOCK:
         say(finding, "the fence between the two stores is of block scope, which does not reach other blocks. "
