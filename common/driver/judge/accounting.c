@@ -186,20 +186,19 @@ static bool take_point(Judge *judge, const Case *like, long long n, const Attemp
     return is_known && found.stretch.end > 0;
 }
 
-// Whether a rule names elements in all cases of whole numbers that are wrong and in none that passed, of
-// those whose n is a multiple of `multiple`; no other one may be wrong then.
+// Whether no case of the task is wrong whose n is no multiple of `multiple`, and the rule names elements in
+// no case of whole numbers that passed although its n is one: their sum would be wrong.
 static bool agrees(const Judgement *judgement, const Case *like, const StretchFit *fit, long long multiple) {
     for (int i = 0; i < judgement->case_count; i++) {
         const CaseReport *report = &judgement->cases[i];
         const Case *one = &report->settings;
-        const bool is_right = report->verdict == VERDICT_PASS, is_meant = one->size.n % multiple == 0;
-        if (!report->was_run || one->task != like->task || one->is_large || one->size.n == 0 ||
-            report->origin != CASE_OF_PLAN || one->family != FAMILY_INTEGERS ||
-            one->misalignment != like->misalignment)
-            continue;
-        if (is_right && is_meant && account_fit_count(fit, one->size.n, &report->shape.launches[0]) > 0)
+        if (!report->was_run || one->task != like->task) continue;
+        if (report->verdict != VERDICT_PASS && one->size.n % multiple != 0) return false;
+        if (report->verdict == VERDICT_PASS && one->size.n % multiple == 0 && !one->is_large &&
+            report->origin == CASE_OF_PLAN && one->family == FAMILY_INTEGERS &&
+            one->misalignment == like->misalignment &&
+            account_fit_count(fit, one->size.n, &report->shape.launches[0]) > 0)
             return false;
-        if (!is_right && !is_meant) return false;
     }
     return true;
 }
@@ -223,11 +222,19 @@ static void say_fit(const FitPoint *points, int count, const StretchFit *fit, lo
     }
     text_add(&words, " these are ");
     account_fit_say(fit, &words);
-    if (multiple > 1) text_printf(&words, "; only sizes that are multiples of %lld are wrong", multiple);
+    if (multiple > 1)
+        text_printf(&words, "; of the sizes that were run, only multiples of %lld are wrong", multiple);
     const size_t used = strlen(out->words);
     if (!words.failed && used + words.bytes < sizeof out->words)
         snprintf(out->words + used, sizeof out->words - used, "%s", text_chars(&words));
     text_free(&words);
+}
+
+// How many different remainders of a warp the sizes have: those that have the same hide what depends on it.
+static int count_remainders(const FitPoint *points, int count) {
+    unsigned found = 0;
+    for (int p = 0; p < count; p++) found |= 1u << points[p].n % WARP;
+    return __builtin_popcount(found);
 }
 
 // Says where the stretch of an account begins and ends at several sizes, if formulas give it for all.
@@ -249,7 +256,8 @@ static void find_fit(const Account *account, const Attempt *attempt, double shar
     long long multiple = 0;
     while (multiple == 0 && account_fit(points, count, &fit))
         if (!account_fit_is_all(&fit)) multiple = agreeing_multiple(account->judge->judgement, like, &fit);
-    if (multiple > 0) say_fit(points, count, &fit, multiple, out);
+    if (multiple > 1 || (multiple == 1 && count_remainders(points, count) >= FIT_LEAST))
+        say_fit(points, count, &fit, multiple, out);
 }
 
 // ---- All of it -------------------------------------------------------------------------------------------
