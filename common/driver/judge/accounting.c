@@ -186,8 +186,8 @@ static bool take_point(Judge *judge, const Case *like, long long n, const Attemp
     return is_known && found.stretch.end > 0;
 }
 
-// Whether no case of the task is wrong whose n is no multiple of `multiple`, and the rule names elements in
-// no case of whole numbers that passed although its n is one: their sum would be wrong.
+// Whether no case of the task is wrong whose n is not a multiple of `multiple`, and the rule names elements
+// in no case of whole numbers that passed although its n is one: their sum would be wrong.
 static bool agrees(const Judgement *judgement, const Case *like, const StretchFit *fit, long long multiple) {
     for (int i = 0; i < judgement->case_count; i++) {
         const CaseReport *report = &judgement->cases[i];
@@ -230,7 +230,8 @@ static void say_fit(const FitPoint *points, int count, const StretchFit *fit, lo
     text_free(&words);
 }
 
-// How many different remainders of a warp the sizes have: those that have the same hide what depends on it.
+// How many different remainders of a warp the sizes have: with the same one, all that depends on it looks
+// alike.
 static int count_remainders(const FitPoint *points, int count) {
     unsigned found = 0;
     for (int p = 0; p < count; p++) found |= 1u << points[p].n % WARP;
