@@ -140,8 +140,10 @@ def test_editors_open_the_line(nvcc: str, built: Path) -> None:
         (
             "wrong/ch06/as_many_blocks_as_an_sm_tracks",
             [
-                "8 blocks of 256 threads fit on an SM, where the places for warps run out first: one wave is "
-                "1,056 blocks, and the launch has 4,096."
+                (
+                    "8 blocks of 256 threads fit on an SM, where the places for warps run out first: one wave is "
+                    "1,056 blocks, and the launch has 4,096."
+                )
             ],
             [],
         ),

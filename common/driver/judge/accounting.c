@@ -256,7 +256,8 @@ static void find_fit(const Account *account, const Attempt *attempt, double shar
     StretchFit fit = NO_STRETCH_FIT;
     long long multiple = 0;
     while (multiple == 0 && account_fit(points, count, &fit)) {
-        if (account_fit_is_all(&fit)) return; // as the account says; another formula is the same in other words
+        if (account_fit_is_all(&fit))
+            return; // as the account says; another formula is the same in other words
         multiple = agreeing_multiple(account->judge->judgement, like, &fit);
     }
     if (multiple > 1 || (multiple == 1 && count_remainders(points, count) >= FIT_LEAST))
