@@ -28,7 +28,7 @@ const Chapter chapter = {
                 .slack_moved = 0.05, // a warp whose lanes end in different rounds is split
                 .needs = {{"different floats per load request", "n / global_ld_requests", 24}},
                 .points = 1,
-                .why = "Each load of a warp fetches more 32-byte sectors than its 32 floats fill.",
+                .why = "A sector is 32 bytes: 32 floats that are neighbours fill 4.",
             },
             {
                 .words = "shared-memory accesses and atomics",

@@ -499,7 +499,7 @@ const Chapter chapter = {
                 .limit = 100,
                 .points = 2,
                 .task = "launch",
-                .why = "With fewer warps, an SM has fewer loads in flight while it waits for memory.",
+                .why = "The warps that an SM can hold of this launch, of all for which it has places.",
             },
             {
                 .words = "waves of blocks",
@@ -508,8 +508,7 @@ const Chapter chapter = {
                 .limit = 1,
                 .points = 2,
                 .task = "launch",
-                .why = "Below one wave, some SMs have free places; beyond it, part of the GPU is idle while "
-                       "the last, partial wave runs.",
+                .why = "One wave is as many blocks as all SMs together can hold at a time.",
             },
         },
     .remarks =

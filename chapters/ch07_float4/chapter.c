@@ -49,8 +49,7 @@ const Chapter chapter = {
                 .slack = 0.1,
                 .slack_moved = 1, // 17 where the array begins within a sector
                 .points = 2,
-                .why = "512 contiguous bytes are 16 sectors if they begin with one, else 17; more means "
-                       "that the lanes' addresses are apart, fewer that loads are narrow.",
+                .why = "512 contiguous bytes are 16 sectors if they begin with one, else 17.",
             },
             BANDWIDTH_GOAL(.points = 1, .why = "Memory can deliver more in this time."),
         },

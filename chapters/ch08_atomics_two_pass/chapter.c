@@ -65,7 +65,7 @@ const Chapter chapter = {
                 .needs = {{"blocks per SM", "blocks / sm_count", 1}},
                 .points = 1,
                 .task = "atomic",
-                .why = "Values that a warp can add itself should not queue at one address.",
+                .why = "Additions of one instruction to one address are done one after the other.",
             },
             {
                 .words = "atomics in two passes",
@@ -85,7 +85,7 @@ const Chapter chapter = {
                 .needs = {{"different floats per load request", "n / input_ld_requests", 24}},
                 .points = 1,
                 .task = "two passes",
-                .why = "Each load of a warp fetches more 32-byte sectors than its 32 floats fill.",
+                .why = "A sector is 32 bytes: 32 floats that are neighbours fill 4.",
             },
             BANDWIDTH_GOAL(.points = 1, .task = "two passes", .why = "Memory can deliver more in this time."),
         },

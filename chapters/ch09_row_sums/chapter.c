@@ -97,8 +97,7 @@ const Chapter chapter = {
                 .slack = 0.1,
                 .points = 1,
                 .task = "a warp a row",
-                .why = "512 contiguous bytes are 16 sectors if they begin with one, else 17; more means "
-                       "that the lanes' addresses are apart, fewer that loads are narrow.",
+                .why = "512 contiguous bytes are 16 sectors if they begin with one, else 17.",
             },
             {
                 .words = "shared accesses and barriers, by a warp",

@@ -77,8 +77,7 @@ const Chapter chapter = {
                 .limit = 1,
                 .points = 1,
                 .task = "grid-stride",
-                .why = "Below one wave, some SMs have free places; every further wave starts new blocks and "
-                       "ends with idle SMs.",
+                .why = "One wave is as many blocks as all SMs together can hold at a time.",
             },
             {
                 .words = "times the sectors that must move",
@@ -88,7 +87,7 @@ const Chapter chapter = {
                 .slack = 0.01,
                 .points = 1,
                 .task = "grid-stride",
-                .why = "Data is loaded or stored more than once, or only part of each sector is used.",
+                .why = "Two floats are loaded and one is stored for each sum, and 8 floats fill a sector.",
             },
             {
                 .words = "floats per request",

@@ -41,7 +41,7 @@ const Chapter chapter = {
                 .needs = {{"different floats per load request", "n / global_ld_requests", 24}},
                 .points = 1,
                 .task = "tile",
-                .why = "Each load of a warp fetches more 32-byte sectors than its 32 floats fill.",
+                .why = "A sector is 32 bytes: 32 floats that are neighbours fill 4.",
             },
             {
                 .words = "sectors per store request",
@@ -51,7 +51,7 @@ const Chapter chapter = {
                 .needs = {{"different floats per store request", "n / global_st_requests", 24}},
                 .points = 1,
                 .task = "tile",
-                .why = "Each store of a warp touches more 32-byte sectors than its 32 floats fill.",
+                .why = "A sector is 32 bytes: 32 floats that are neighbours fill 4.",
             },
             {
                 .words = "bank conflicts of the padded tile",
@@ -79,7 +79,7 @@ const Chapter chapter = {
                 .limit = 36,
                 .points = 1,
                 .task = "several a thread",
-                .why = "Indices and bounds are computed again for elements that could share them.",
+                .why = "Instructions for indices and bounds count, too.",
             },
             BANDWIDTH_GOAL(.points = 1, .task = "several a thread",
                            .why = "Memory can deliver more in this time."),

@@ -430,7 +430,7 @@ const Chapter chapter =
                     .slack = 0.5, // groups of four that are not full
                     .points = 1,
                     .task = "evaluate",
-                    .why = "Each element needs one load, and the terms are loaded once for several elements.",
+                    .why = "The loads of the elements count, and those of the terms.",
                 },
                 {
                     .words = "sectors per store request",
@@ -440,8 +440,7 @@ const Chapter chapter =
                     .needs = {{"results per store request", "n / global_st_requests", 24}},
                     .points = 1,
                     .task = "evaluate",
-                    .why = "The elements of each thread are arranged so that neighbouring lanes are not "
-                           "neighbours in memory.",
+                    .why = "A sector is 32 bytes: 32 floats that are neighbours fill 4.",
                 },
                 {
                     .words = "local-memory requests",
@@ -450,7 +449,7 @@ const Chapter chapter =
                     .limit = 0,
                     .points = 1,
                     .task = "evaluate",
-                    .why = "An array whose index the compiler does not know is in memory, not in registers.",
+                    .why = "Local memory holds what a thread has for itself, but not in registers.",
                 },
                 {
                     .words = "branches per load request",
@@ -460,9 +459,7 @@ const Chapter chapter =
                     .needs = {{"different floats per load request", "n / global_ld_requests", 24}},
                     .points = 1,
                     .task = "sum_in_flight",
-                    .why =
-                        "A round of one load has a branch for each load; a round of eight has one for all of "
-                        "them.",
+                    .why = "All branches of a warp count, and all requests of its loads.",
                 },
                 {
                     .words = "local-memory requests",
@@ -471,7 +468,7 @@ const Chapter chapter =
                     .limit = 0,
                     .points = 1,
                     .task = "sum_in_flight",
-                    .why = "An array whose index the compiler does not know is in memory, not in registers.",
+                    .why = "Local memory holds what a thread has for itself, but not in registers.",
                 },
                 {
                     .words = "float operations from one to the next that needs it",
@@ -491,7 +488,7 @@ const Chapter chapter =
                     .why = "More threads would hide the effect that this exercise is about.",
                 },
                 BANDWIDTH_GOAL(.points = 1, .task = "sum_in_flight",
-                               .why = "More bytes must be in flight at a time."),
+                               .why = "Memory can deliver more in this time."),
             },
         .remarks =
             {

@@ -201,8 +201,7 @@ const Chapter chapter =
                     .limit = 0,
                     .points = 1,
                     .task = "transpose_tiles",
-                    .why = "A warp reads a column of the tile at once: all its words should be in different "
-                           "banks.",
+                    .why = "Lanes that access different words of one bank are served one after the other.",
                 },
             },
         .remarks =

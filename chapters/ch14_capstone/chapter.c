@@ -66,8 +66,7 @@ const Chapter chapter = {
                 .slack = 0.5,
                 .slack_moved = 1, // 17 where the array begins within a sector
                 .points = 1,
-                .why = "512 contiguous bytes are 16 sectors if they begin with one, else 17; more means "
-                       "that the lanes' addresses are apart, fewer that loads are narrow.",
+                .why = "512 contiguous bytes are 16 sectors if they begin with one, else 17.",
             },
             {
                 .words = "atomics per block",

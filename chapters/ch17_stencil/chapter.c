@@ -74,7 +74,7 @@ const Chapter chapter = {
                 .limit = 6,
                 .points = 1,
                 .task = "simple",
-                .why = "Lanes that are neighbours should load neighbours in a row.",
+                .why = "A sector is 32 bytes: 8 elements of a row that are neighbours.",
             },
             {
                 .words = "sectors loaded per 8 outputs",
@@ -130,7 +130,7 @@ const Chapter chapter = {
             BANDWIDTH_GOAL(.points = 1, .task = "column, 3 x 3",
                            .why = "Memory can deliver more in this time."),
             BANDWIDTH_GOAL(.points = 1, .task = "column, 7 x 7",
-                           .why = "The same products take less time with fewer other instructions."),
+                           .why = "The same sums can be computed in less time."),
         },
     .remarks =
         {

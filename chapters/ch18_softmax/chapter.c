@@ -415,12 +415,10 @@ const Chapter chapter = {
             },
             BANDWIDTH_GOAL(.points = 1, .task = "registers", .why = "Memory can deliver more in this time."),
             BANDWIDTH_GOAL(.points = 1, .task = "bfloat16, short rows",
-                           .why = "Memory can deliver more in this time. For 128 elements, 8 lanes with "
-                                  "16 bytes an access are enough, so a warp can have four rows at a time."),
+                           .why = "Memory can deliver more in this time."),
             BANDWIDTH_GOAL(.points = 1, .task = "layer norm, bfloat16",
-                           .why = "gamma and beta are twice as many bytes as a row of bfloat16, read and "
-                                  "written. One load of them can be for several rows. A row is loaded 16 "
-                                  "bytes at once if its length allows it."),
+                           .why = "Memory can deliver more in this time. gamma and beta are twice as many "
+                                  "bytes as a row of bfloat16, read and written."),
         },
     .remarks =
         {
