@@ -50,7 +50,8 @@ const Chapter chapter = {
                 .limit = 69,
                 .slack = 11,
                 .points = 1,
-                .why = "Sectors for the tree, without the n / 8 of the input. A sector is 32 bytes: 8 slots that "
+                .why = "Sectors for the tree, without the n / 8 of the input. A sector is 32 bytes: 8 slots "
+                       "that "
                        "are neighbours.",
             },
             BANDWIDTH_GOAL(.points = 1, .why = "The reference takes little more time than reading the input "

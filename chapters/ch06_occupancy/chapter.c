@@ -213,6 +213,13 @@ enum {
     REGISTERS_ROUNDED_DOWN,
     SHARED_ROUNDED_DOWN,
     RESERVED_ONCE,
+    PERCENT_BY_THREADS,
+    PERCENT_INVERSE,
+    PERCENT_WITHOUT_100,
+    BY_THREADS_WITHOUT_32,
+    REGISTERS_OF_ONE_THREAD,
+    REGISTERS_IN_WARPS,
+    WARPS_ARE_THREADS,
 };
 static const Deviation deviations[] = {
     [THREADS_OF_BLOCK_ACCEPTED] = {"a block of more than threads_per_block threads counts as one that fits",
@@ -252,13 +259,13 @@ static const Deviation deviations[] = {
     [WITHOUT_REGISTERS] = {"blocks is the least of the limits without by_registers", "a-limit-forgotten"},
     [WITHOUT_SHARED] = {"blocks is the least of the limits without by_shared", "a-limit-forgotten"},
     [WITHOUT_BLOCKS] = {"blocks is the least of the limits without by_blocks", "a-limit-forgotten"},
-    [NO_BY_THREADS] = {"by_threads is 0", "not-filled-in"},
-    [NO_BY_REGISTERS] = {"by_registers is 0", "not-filled-in"},
-    [NO_BY_SHARED] = {"by_shared is 0", "not-filled-in"},
-    [NO_BLOCKS] = {"blocks is 0", "not-filled-in"},
-    [NO_WARPS] = {"warps is 0", "not-filled-in"},
-    [NO_PERCENT] = {"percent is 0", "not-filled-in"},
-    [NO_GRID] = {"grid is 0", "not-filled-in"},
+    [NO_BY_THREADS] = {"by_threads is 0", "not-filled-in", true},
+    [NO_BY_REGISTERS] = {"by_registers is 0", "not-filled-in", true},
+    [NO_BY_SHARED] = {"by_shared is 0", "not-filled-in", true},
+    [NO_BLOCKS] = {"blocks is 0", "not-filled-in", true},
+    [NO_WARPS] = {"warps is 0", "not-filled-in", true},
+    [NO_PERCENT] = {"percent is 0", "not-filled-in", true},
+    [NO_GRID] = {"grid is 0", "not-filled-in", true},
     [PERCENT_DIVIDED_FIRST] = {"the percentage is divided before it is multiplied by 100", "percent-cut-off"},
     [PERCENT_OF_64] = {"every SM has places for 64 warps where the percentage is computed",
                        "places-of-another-gpu"},
@@ -315,6 +322,19 @@ static const Deviation deviations[] = {
     [RESERVED_ONCE] = {"shared_reserved is taken from shared_per_sm once, and not added to the shared memory "
                        "of each block",
                        NULL},
+    [PERCENT_BY_THREADS] = {"percent is 100 * warps / threads_per_sm, not divided by threads_per_sm / 32",
+                            "not-the-percentage"},
+    [PERCENT_INVERSE] = {"percent is 100 times the places for warps, divided by the warps",
+                         "not-the-percentage"},
+    [PERCENT_WITHOUT_100] = {"percent is warps divided by places, without the factor 100",
+                             "not-the-percentage"},
+    [BY_THREADS_WITHOUT_32] = {"by_threads is threads_per_sm, not threads_per_sm / 32, divided by the warps "
+                               "of a block",
+                               "units-mixed-up"},
+    [REGISTERS_OF_ONE_THREAD] = {"the registers of a warp are those of one thread, without the factor 32",
+                                 "units-mixed-up"},
+    [REGISTERS_IN_WARPS] = {"by_registers counts the warps that fit, not the blocks", "units-mixed-up"},
+    [WARPS_ARE_THREADS] = {"warps is blocks * threads: it counts threads", "units-mixed-up"},
     {NULL, NULL},
 };
 
@@ -343,7 +363,8 @@ static int by_threads(const Formulas *by) {
     if (q[THREADS] == q[THREADS_PER_BLOCK] && has(by, THREADS_OF_BLOCK_REACHED)) return 0;
     return has(by, THREADS_BY_THREADS)
                ? q[THREADS_PER_SM] / q[THREADS]
-               : divided(q[THREADS_PER_SM] / 32, warps_of_block(by, WARPS_OF_THREADS_ROUNDED_DOWN));
+               : divided(q[THREADS_PER_SM] / (has(by, BY_THREADS_WITHOUT_32) ? 1 : 32),
+                         warps_of_block(by, WARPS_OF_THREADS_ROUNDED_DOWN));
 }
 
 // CUDA C++ Programming Guide, "Hardware Multithreading", with the units of cuda_occupancy.h: an SM has four
@@ -351,9 +372,10 @@ static int by_threads(const Formulas *by) {
 static int by_registers(const Formulas *by) {
     const int *q = by->q, warps = warps_of_block(by, WARPS_OF_REGISTERS_ROUNDED_DOWN);
     const int unit = has(by, UNIT_OF_64) ? 64 : has(by, UNIT_OF_128) ? 128 : has(by, UNIT_OF_512) ? 512 : 256;
-    const int a_warp = has(by, REGISTERS_NOT_ROUNDED)    ? 32 * q[REGISTERS]
-                       : has(by, REGISTERS_ROUNDED_DOWN) ? 32 * q[REGISTERS] / 256 * 256
-                                                         : up_to_multiple(by, 32 * q[REGISTERS], unit);
+    const int exact = (has(by, REGISTERS_OF_ONE_THREAD) ? 1 : 32) * q[REGISTERS];
+    const int a_warp = has(by, REGISTERS_NOT_ROUNDED)    ? exact
+                       : has(by, REGISTERS_ROUNDED_DOWN) ? exact / 256 * 256
+                                                         : up_to_multiple(by, exact, unit);
     const int in_quarters = up_to_multiple(by, warps, 4);
     const int a_block = a_warp * (has(by, BLOCK_WITHOUT_QUARTERS) ? warps : in_quarters);
     if (a_block > q[REGISTERS_PER_BLOCK] && !has(by, REGISTERS_OF_BLOCK_ACCEPTED)) return 0;
@@ -363,6 +385,7 @@ static int by_registers(const Formulas *by) {
         return divided(registers, up_to_multiple(by, q[REGISTERS] * q[THREADS], 256));
     const int warps_that_fit =
         has(by, ONE_REGISTER_FILE) ? divided(registers, a_warp) : divided(registers / 4, a_warp) * 4;
+    if (has(by, REGISTERS_IN_WARPS)) return warps_that_fit;
     return divided(warps_that_fit, has(by, WARPS_IN_QUARTERS) ? in_quarters : warps);
 }
 
@@ -386,6 +409,7 @@ static int by_shared(const Formulas *by) {
 }
 
 static int warps_of_answer(const Formulas *by, int blocks) {
+    if (has(by, WARPS_ARE_THREADS)) return blocks * by->q[THREADS];
     if (has(by, WARPS_OF_ALL_THREADS)) return blocks * by->q[THREADS] / 32;
     if (has(by, WARPS_OF_ALL_THREADS_UP)) return (blocks * by->q[THREADS] + 31) / 32;
     return blocks * warps_of_block(by, WARPS_OF_ANSWER_ROUNDED_DOWN);
@@ -393,6 +417,9 @@ static int warps_of_answer(const Formulas *by, int blocks) {
 
 static int percent_of(const Formulas *by, const int a[ANSWER_INTS]) {
     const int *q = by->q, places = has(by, PERCENT_OF_64) ? 64 : q[THREADS_PER_SM] / 32, warps = a[WARPS];
+    if (has(by, PERCENT_BY_THREADS)) return 100 * warps / q[THREADS_PER_SM];
+    if (has(by, PERCENT_INVERSE)) return divided(100 * places, warps);
+    if (has(by, PERCENT_WITHOUT_100)) return warps / places;
     if (has(by, PERCENT_DIVIDED_FIRST)) return warps / places * 100;
     if (has(by, PERCENT_OF_THREADS)) return 100 * a[BLOCKS] * q[THREADS] / q[THREADS_PER_SM];
     if (has(by, PERCENT_TO_NEAREST)) return (200 * warps + places) / (2 * places);

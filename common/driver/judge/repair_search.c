@@ -306,11 +306,18 @@ static void search_all(Search *search) {
     if (!is_known) look_closer(search);
 }
 
+// Whether the formulas that every value follows say what is wrong.
+static bool is_explained(const Accounting *accounting) {
+    for (int d = 0; d < accounting->deviation_count; d++)
+        if (!accounting->deviations[d]->is_value) return true;
+    return false;
+}
+
 void judge_find_repair(Judge *judge, double work, const Repair known[], int known_count) {
     Judgement *judgement = judge->judgement;
     if (judge->options->repair_ms == 0 || judgement->first < 0 || judge->options->time_count > 0 ||
         judge->worker_count == 0 || !can_be_repaired(judgement->verdict) ||
-        judgement->accounting.deviation_count > 0)
+        is_explained(&judgement->accounting))
         return;
     const Image *image = judge_image(judge, judge->is_gpu);
     Search search = {.shown = &judgement->cases[judgement->first],

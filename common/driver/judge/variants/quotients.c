@@ -1,4 +1,5 @@
-// A division of whole numbers after the products that it cuts off: `a * c / b` for `a / b * c`.
+// A division of whole numbers after the products that it cuts off: `a * c / b` for `a / b * c`; and one of
+// the divisor alone: `a / (b / c)` for `a / b / c`.
 #include <stdlib.h>
 #include <string.h>
 
@@ -84,6 +85,23 @@ static void propose_beside(const Proposer *proposer, const Quotient *quotient, i
         propose_late(proposer, quotient, from, last, from, to);
 }
 
+// Adds `a / (b / c)` for the quotient `a / b` / c.
+static void propose_inner(const Proposer *proposer, const Quotient *quotient) {
+    const Code *code = proposer->code;
+    const int strength = operator_strength(code, quotient->sign);
+    int sign = quotient->sign - 1;
+    while (sign > quotient->left && operator_strength(code, sign) != strength)
+        sign = token_is_one_of(&code->tokens, sign, ") ]") ? code->tokens.all[sign].partner - 1 : sign - 1;
+    if (sign <= quotient->left || !token_is(&code->tokens, sign, "/")) return;
+    char *divisor = proposer_text(proposer, sign + 1, quotient->right, 0, 0, NULL);
+    Text text = {0};
+    text_printf(&text, "(%s)", divisor ? divisor : "");
+    if (divisor)
+        proposer_replace(proposer, CHANGE_EXPRESSION, LIKELY, sign + 1, quotient->right, text_chars(&text));
+    text_free(&text);
+    free(divisor);
+}
+
 // Whether the brackets around the tokens from `first` to `last` are those of an expression, and not of a call
 // or behind a cast.
 static bool has_brackets(const Code *code, int first, int last) {
@@ -118,6 +136,7 @@ void propose_quotients_at(const Proposer *proposer, int at) {
         quotient = (Quotient){.sign = at, .left = left, .right = right};
         const int brackets = has_brackets(code, left, right);
         propose_beside(proposer, &quotient, left - brackets, right + brackets);
+        propose_inner(proposer, &quotient);
     } else if (code->tokens.all[at].kind == TOKEN_NAME && find_start(code, at, &quotient)) {
         propose_beside(proposer, &quotient, at, at);
     }
