@@ -533,6 +533,7 @@ static bool has_lines(const char *words, const Evidence *evidence) {
     if (!strchr(words, '{')) return true;
     if (strstr(words, "{loop}") && evidence->loop_line <= 0) return false;
     if (strstr(words, "{local}")) return evidence->local_line > 0;
+    if (strstr(words, "{meeting}")) return evidence->judgement->what_if.meeting > 0;
     if (!finding || finding->place.line <= 0) return false;
     const bool needs_both = strstr(words, "{other}") || strstr(words, "{upper}") || strstr(words, "{lower}");
     return !needs_both || finding->other_place.line > 0;
@@ -596,7 +597,8 @@ static void fill_in(const Evidence *evidence, const char *words, char *text, siz
                   {"{columns}", columns},
                   {"{row}", buffer ? columns * (int)element_bytes(buffer->type) : 0},
                   {"{loop}", evidence->loop_line},
-                  {"{local}", evidence->local_line}};
+                  {"{local}", evidence->local_line},
+                  {"{meeting}", evidence->judgement->what_if.meeting}};
     size_t used = 0;
     text[0] = '\0';
     while (*words && used + 16 < bytes) {

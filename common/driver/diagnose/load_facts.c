@@ -50,6 +50,21 @@ static bool misses_any_sectors(const Judgement *judgement, int task) {
     return false;
 }
 
+// Which requests have less than 16 bytes for each lane, if a goal of the task that counts them is missed.
+static Facts narrow_requests(const Judgement *judgement, int task) {
+    const double full = 512 / 1.05;
+    const Measured *counted = &judgement->counted[0][task];
+    bool is_missed = false;
+    for (int g = 0; g < judgement->goal_count; g++)
+        is_missed |= judgement->goals[g].task == task && judgement->goals[g].state == GOAL_MISSED &&
+                     strstr(judgement->goals[g].goal->measure, "_requests");
+    Counters sum = {0};
+    for (int l = 0; is_missed && l < counted->shape.launch_count; l++)
+        counters_add(&sum, &counted->counters[l]);
+    return ((double)sum.global_ld_bytes < full * (double)sum.global_ld_requests ? FACT_NARROW_LOADS : 0) |
+           ((double)sum.global_st_bytes < full * (double)sum.global_st_requests ? FACT_NARROW_STORES : 0);
+}
+
 static bool loads_rows_again(const Chapter *of, const Judgement *judgement, int task) {
     const double some = 1.5;
     const Measured *counted = &judgement->counted[0][task];
@@ -100,6 +115,7 @@ Facts facts_of_loads(const Chapter *of, const Judgement *judgement) {
     if (judgement->what_if.loads == LOADS_IN_NO_LOOP) facts |= FACT_LOADS_IN_NO_LOOP;
     if (needs_units_for_doubles(of, judgement)) facts |= FACT_DOUBLE_UNITS;
     for (int t = 0; t < chapter_task_count(of); t++) {
+        facts |= narrow_requests(judgement, t);
         if (loads_rows_again(of, judgement, t)) facts |= FACT_LOADED_AGAIN;
         if (sectors_exceed(of, judgement, t)) facts |= FACT_SECTORS_EXCEED;
     }

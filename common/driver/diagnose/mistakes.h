@@ -146,6 +146,9 @@ __extension__ typedef unsigned __int128 Facts;
 #define FACT_LOADED_AGAIN FACT(127) // a task of rows asks for half as many bytes again as one load of each is
 // Of a missed bandwidth: units for doubles are the busiest part of the SMs, and no array has any
 #define FACT_DOUBLE_UNITS FACT(119)
+// Where a goal of requests is missed: those of loads, or of stores, have less than 16 bytes for each lane
+#define FACT_NARROW_LOADS FACT(85)
+#define FACT_NARROW_STORES FACT(86)
 // Where a goal of sectors is missed: those touched beyond what the bytes fill are more than the bytes are
 // above the limit
 #define FACT_SECTORS_EXCEED FACT(106)
@@ -172,7 +175,8 @@ typedef struct {
     const char *title;   // "A barrier is missing"
     const char *why;     // one or two sentences; {line} and {other} are the finding's two lines,
                          // {upper} and {lower} the same in the order of the file, {loop} the line in
-                         // which the innermost loop around {line} begins, {local} that of local_line();
+                         // which the innermost loop around {line} begins, {local} that of local_line(),
+                         // {meeting} that of WhatIfAnswer;
                          // {columns} elements, {row} bytes in a row of the finding's buffer
     const char *lessons; // "ch03#barriers:2 ch05#what-it-is:2": sections, and the step of that chapter's
                          // hints that helps, or no step. The first serves chapters that are not listed.

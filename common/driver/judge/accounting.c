@@ -6,6 +6,7 @@
 
 #include "driver/judge/account.h"
 #include "driver/judge/account_fit.h"
+#include "driver/judge/repair/ptx_lines.h"
 #include "driver/plan/elements.h"
 #include "driver/plan/inputs.h"
 #include "support/text.h"
@@ -271,6 +272,30 @@ static void add_words(Accounting *out, const char *format, unsigned long long nu
     if (length > 0) snprintf(out->words + length, sizeof out->words - length, format, number);
 }
 
+// The line of kernel.cu in which a kernel of the task makes a float of a double; 0: there is none, or several
+// have one.
+static int narrowing_line(const Judge *judge, int task) {
+    const Image *image = judge_image(judge, judge->is_gpu);
+    PtxLines lines;
+    int found = 0;
+    bool is_one = true;
+    if (!image || !image->is_ptx || !ptx_lines_make(&image->text, "kernel.cu", &lines)) return 0;
+    for (int l = 0; l < task_launch_count(&judge->of->tasks[task]); l++) {
+        const int function = ptx_find_function(&lines, image->kernels[task][l].symbol);
+        for (int i = 0; function >= 0 && i < lines.count; i++) {
+            PtxInstruction in;
+            const int line = lines.lines[i].source;
+            if (lines.lines[i].function != function || !ptx_instruction(&lines.lines[i], &in) ||
+                !opcode_is(&in, "cvt") || !strstr(in.opcode, ".f32.f64"))
+                continue;
+            is_one &= line > 0 && (found == 0 || found == line);
+            found = line;
+        }
+    }
+    ptx_lines_free(&lines);
+    return is_one ? found : 0;
+}
+
 static bool account_for(Judge *judge, int task, const Attempt *attempt, double share) {
     Judgement *judgement = judge->judgement;
     const CaseReport *chosen = choose_case(judgement, task, attempt);
@@ -285,6 +310,9 @@ static bool account_for(Judge *judge, int task, const Attempt *attempt, double s
         if (account.one.misalignment > 0)
             add_words(out, "; with a base %llu bytes past an aligned address", account.one.misalignment);
         if (is_by_schedule(judgement, task)) add_words(out, "; with schedule %llu", account.one.schedule);
+        const int narrowing = out->rules & ACCOUNT_32_BITS ? narrowing_line(judge, task) : 0;
+        if (narrowing > 0)
+            add_words(out, "; line %llu makes a float of a double", (unsigned long long)narrowing);
     } else
         *out = (Accounting){0}; // a part of what an attempt has found says nothing
     close_account(&account);

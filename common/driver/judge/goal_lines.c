@@ -48,16 +48,28 @@ static Measured of_line(const Search *search, const CountedLine *entries, int co
     return measured;
 }
 
-static void collect(Search *search) {
+// Without the loads of memory that no kernel may write to.
+static void leave_out_inputs(Measured *measured) {
+    for (int l = 0; l < measured->shape.launch_count; l++) {
+        Counters *counters = &measured->counters[l];
+        counters->global_ld_requests -= counters->input_ld_requests;
+        counters->global_ld_sectors -= counters->input_ld_sectors;
+    }
+}
+
+// `base`: what is taken from the value of each line. Below 0, it stands for the loads of inputs, which are
+// left out.
+static void collect(Search *search, double base) {
     const Judgement *judgement = search->judgement;
     for (int i = 0, count; i < judgement->line_count; i += count) {
         const CountedLine *one = &judgement->lines[i];
         count = counted_lines_alike(judgement, i);
         if (one->task != search->result->task) continue;
-        const Measured measured = of_line(search, one, count);
-        const double value = value_of(search, &measured);
+        Measured measured = of_line(search, one, count);
+        if (base < 0) leave_out_inputs(&measured);
+        const double value = value_of(search, &measured) - base;
         search->sum += value;
-        if (isfinite(value) && one->counters.place.line > 0 &&
+        if (isfinite(value) && !(base < 0 && value == 0) && one->counters.place.line > 0 &&
             strcmp(one->counters.place.file, search->file) == 0)
             search->all[search->count++] = (GoalLine){one->counters.place.line, value};
     }
@@ -130,6 +142,39 @@ GoalLines goal_cost_lines(const Judgement *judgement, int task, Cost cost) {
     return lines;
 }
 
+static bool is_counted_there(const Judgement *judgement, const GoalResult *result) {
+    const Measured *counted = &judgement->counted[0][result->task];
+    return result->state == GOAL_MISSED && !result->lacks && !(result->partial > 0) && counted->is_counted &&
+           result->size.n == counted->shape.size.n && result->misalignment == counted->misalignment &&
+           !result->device[0];
+}
+
+GoalLines goal_narrow_lines(const Judgement *judgement, const GoalResult *result) {
+    const double full = 512 / 1.05;
+    const char *file = kernel_file(judgement, result->task), *measure = result->goal->measure;
+    const bool has_loads = strstr(measure, "ld_requests"), has_stores = strstr(measure, "st_requests");
+    const bool is_of_them = result->goal->bound == AT_LEAST && is_counted_there(judgement, result);
+    GoalLines lines = {0};
+    for (int i = 0, count; is_of_them && i < judgement->line_count; i += count) {
+        const CountedLine *one = &judgement->lines[i];
+        double bytes = 0, requests = 0;
+        count = counted_lines_alike(judgement, i);
+        for (int k = 0; k < count; k++) {
+            const Counters *c = &one[k].counters.counters;
+            bytes += (double)(has_loads * c->global_ld_bytes + has_stores * c->global_st_bytes);
+            requests += (double)(has_loads * c->global_ld_requests + has_stores * c->global_st_requests);
+        }
+        if (one->task != result->task || strcmp(one->counters.place.file, file) != 0 ||
+            one->counters.place.line <= 0 || bytes >= full * requests)
+            continue;
+        if (lines.count == MOST_GOAL_LINES)
+            lines.is_rest = true;
+        else
+            lines.lines[lines.count++] = (GoalLine){one->counters.place.line, bytes / requests};
+    }
+    return lines;
+}
+
 LineCounters goal_line_requests(const Judgement *judgement, int task, int line) {
     const char *file = kernel_file(judgement, task);
     LineCounters sum = {0};
@@ -145,10 +190,7 @@ LineCounters goal_line_requests(const Judgement *judgement, int task, int line) 
 GoalLines goal_lines(const Chapter *of, const Judgement *judgement, const GoalResult *result) {
     GoalLines lines = {0};
     const Measured *counted = &judgement->counted[0][result->task];
-    if (result->state != GOAL_MISSED || result->lacks || result->partial > 0 || !counted->is_counted ||
-        result->size.n != counted->shape.size.n || result->misalignment != counted->misalignment ||
-        result->device[0])
-        return lines;
+    if (!is_counted_there(judgement, result)) return lines;
     Search search = {.of = of,
                      .judgement = judgement,
                      .result = result,
@@ -158,12 +200,14 @@ GoalLines goal_lines(const Chapter *of, const Judgement *judgement, const GoalRe
     if (!search.all) return lines;
     const Measured nothing = of_line(&search, NULL, 0);
     const double without_any = value_of(&search, &nothing);
-    collect(&search);
+    // A part that is taken away is for the inputs, if all other lines add up to the value.
+    const double base = without_any < 0 ? without_any : 0;
+    collect(&search, base);
     qsort(search.all, (size_t)search.count, sizeof *search.all, compare_values);
     const bool is_sum = fabs(search.sum - result->value) <= 1e-6 * fabs(result->value);
     const bool is_too_much = result->value > result->goal->limit;
     // A measure that has a value without any line is not of lines, or of more than them.
-    if (without_any == 0 && is_sum && is_too_much)
+    if (without_any == base && is_sum && is_too_much)
         take_shares(&search, &lines);
     else if (without_any == 0 || isinf(without_any))
         take_missing(&search, &lines);

@@ -21,6 +21,10 @@ typedef struct {
 // counted size.
 GoalLines goal_lines(const Chapter *of, const Judgement *judgement, const GoalResult *result);
 
+// Where a goal of requests is missed, though no line alone misses it: lines whose requests of global memory
+// have less than 16 bytes for each lane, with the bytes of one on average.
+GoalLines goal_narrow_lines(const Judgement *judgement, const GoalResult *result);
+
 // How lanes meet in banks, and how they lie in sectors, in that line of kernel.cu: the worst of its requests.
 LineCounters goal_line_requests(const Judgement *judgement, int task, int line);
 

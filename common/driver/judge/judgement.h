@@ -82,6 +82,7 @@ typedef struct {
     } changes[2];         // the one that helps more first
     int task;
     LoopLoads loads;      // where most are
+    int meeting;          // LOADS_BESIDE_EXCHANGE: the line in which lanes or warps meet there; 0: unknown
     bool reaches;         // the goal
     bool lacks_shapes;    // no other grid or block could be tried
     double factor, ratio; // how much faster the kernel would be, and its share of the reference's bandwidth

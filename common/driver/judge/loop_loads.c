@@ -7,6 +7,7 @@
 // A loop without another one in it: from its label to the branch back.
 typedef struct {
     bool has_exchange;
+    int meeting;       // the line of the first exchange; 0: unknown
     uint64_t requests; // of the line that loads most
 } Loop;
 
@@ -49,7 +50,10 @@ static bool read_loop(const Judge *judge, int task, const PtxLines *lines, int f
         PtxInstruction in;
         if (!ptx_instruction(&lines->lines[i], &in)) continue;
         if (opcode_is(&in, "bra") && loop_start(lines, i, &in) >= first) return false;
-        loop->has_exchange |= is_exchange(&in);
+        if (is_exchange(&in) && !loop->has_exchange) {
+            loop->has_exchange = true;
+            loop->meeting = lines->lines[i].source;
+        }
         if (!opcode_is(&in, "ld") || !opcode_has(&in, "global")) continue;
         const uint64_t requests = requests_of(judge->judgement, task, lines->lines[i].source);
         if (requests > loop->requests) loop->requests = requests;
@@ -57,7 +61,8 @@ static bool read_loop(const Judge *judge, int task, const PtxLines *lines, int f
     return true;
 }
 
-LoopLoads loop_loads_find(const Judge *judge, int task, int launch) {
+LoopLoads loop_loads_find(const Judge *judge, int task, int launch, int *meeting) {
+    *meeting = 0;
     const Image *image = judge->subjects->kernel;
     PtxLines lines;
     LoopLoads found = LOADS_ANYWHERE;
@@ -75,6 +80,7 @@ LoopLoads loop_loads_find(const Judge *judge, int task, int launch) {
         if (first < 0 || !read_loop(judge, task, &lines, first, i, &loop) || loop.requests <= most) continue;
         most = loop.requests;
         found = loop.has_exchange ? LOADS_BESIDE_EXCHANGE : LOADS_ANYWHERE;
+        *meeting = loop.meeting;
     }
     ptx_lines_free(&lines);
     return is_known && !has_loop ? LOADS_IN_NO_LOOP : found;

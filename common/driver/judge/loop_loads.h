@@ -3,5 +3,6 @@
 
 #include "driver/judge/state.h"
 
-// By the PTX of the kernel of that launch, and by what its lines counted.
-LoopLoads loop_loads_find(const Judge *judge, int task, int launch);
+// By the PTX of the kernel of that launch, and by what its lines counted. *meeting: the line of kernel.cu in
+// which lanes or warps meet in the loop with most loads; 0: in none, or unknown.
+LoopLoads loop_loads_find(const Judge *judge, int task, int launch, int *meeting);

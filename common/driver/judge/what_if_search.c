@@ -391,6 +391,6 @@ void judge_find_what_if(Judge *judge) {
     suppose_room(&search, base, launch);
     if (!is_alike) suppose_loads(&search, base, launch);
     if (!search_singles(&search)) search_pairs(&search);
-    judgement->what_if.loads = loop_loads_find(judge, missed->task, launch);
+    judgement->what_if.loads = loop_loads_find(judge, missed->task, launch, &judgement->what_if.meeting);
     judgement->what_if.lacks_shapes = !has_tried_a_shape(&search);
 }

@@ -196,17 +196,27 @@ static void add_residence(Text *words, const Report *report, const GoalResult *r
     if (launch < 0 || counted->registers[launch] <= 0 || result->size.n != counted->shape.size.n) return;
     const ShapeOfLaunch *shape = &counted->shape.launches[launch];
     const long long shared = (long long)counted->static_shared[launch] + (long long)shape->shared;
-    const Residence residence =
-        residence_of(info, shape->block_threads, counted->registers[launch], shared);
+    const Residence residence = residence_of(info, shape->block_threads, counted->registers[launch], shared);
     char fit[32], has[32];
     count_text((long long)residence.blocks * info->sm_count, fit, sizeof fit);
     count_text(shape->blocks, has, sizeof has);
-    text_printf(words, " %d block%s of %d threads fit%s on an SM", residence.blocks,
-                plural(residence.blocks), shape->block_threads, residence.blocks == 1 ? "s" : "");
+    text_printf(words, " %d block%s of %d threads fit%s on an SM", residence.blocks, plural(residence.blocks),
+                shape->block_threads, residence.blocks == 1 ? "s" : "");
     if (residence.first_used_up) text_printf(words, ", where the %s run out first", residence.first_used_up);
-    if (is_wave)
-        text_printf(words, ": one wave is %s blocks, and the launch has %s", fit, has);
+    if (is_wave) text_printf(words, ": one wave is %s blocks, and the launch has %s", fit, has);
     text_add(words, ".");
+}
+
+// "On average, a request has 128 bytes in line 40, 128 in line 41." or nothing.
+static void add_narrow_lines(Text *words, const Report *report, const GoalResult *result) {
+    const GoalLines narrow = goal_narrow_lines(report->judgement, result);
+    for (int i = 0; i < narrow.count; i++) {
+        char bytes[32];
+        measure_text(narrow.lines[i].value, bytes, sizeof bytes);
+        text_printf(words, i == 0 ? " On average, a request has %s bytes in line %d" : ", %s in line %d",
+                    bytes, narrow.lines[i].line);
+    }
+    if (narrow.count > 0) text_add(words, narrow.is_rest ? ", and less than 512 in others." : ".");
 }
 
 // "Counted in line 40." or "By line: 8 in line 21, 8 in line 25." or nothing.
@@ -223,6 +233,7 @@ static void add_lines(Text *words, const Report *report, const GoalResult *resul
         text_printf(words, "%s%s in line %d", i == 0 ? " By line: " : ", ", value, by_line.lines[i].line);
     }
     if (by_line.count > 0) text_add(words, by_line.is_rest ? ", the rest elsewhere." : ".");
+    if (by_line.count == 0) add_narrow_lines(words, report, result);
     add_request(words, report, result, &by_line);
     if (result->state == GOAL_MISSED) add_residence(words, report, result);
 }
