@@ -21,8 +21,8 @@ typedef struct {
 // counted size.
 GoalLines goal_lines(const Chapter *of, const Judgement *judgement, const GoalResult *result);
 
-// Where a goal of requests is missed, though no line alone misses it: lines whose requests of global memory
-// have less than 16 bytes for each lane, with the bytes of one on average.
+// Lines whose requests of global memory have less than 16 bytes for each lane, with the bytes of one on
+// average. None unless a goal of requests is missed.
 GoalLines goal_narrow_lines(const Judgement *judgement, const GoalResult *result);
 
 // How lanes meet in banks, and how they lie in sectors, in that line of kernel.cu: the worst of its requests.
