@@ -62,8 +62,8 @@ static void compare_schedules(Judge *judge) {
                      check->expected_words, (unsigned long long)first->settings.schedule, check->got_words,
                      (unsigned long long)later->settings.schedule);
             snprintf(check->why, sizeof check->why,
-                     "The order of the additions depends on which block or warp arrives first. It may depend "
-                     "only on the launch shape.");
+                     "Between the two, only the order in which threads run differs, and the bits may depend only "
+                     "on the launch shape.");
             judge_note_failure(judge, later);
             break;
         }

@@ -32,14 +32,31 @@ const char *search_source(const Search *search) {
     return source[0] ? source : "kernel.cu";
 }
 
+// Whether the launches of a task that have as many elements for each thread have one for each element of its
+// large cases, too: a grid that has grown to its limit lacks more of them the more there are. 0: not known.
+static bool reaches_large_cases(Judge *judge, int task, double of_thread) {
+    for (int i = 0; of_thread > 0 && i < judge->plan.count; i++) {
+        const Case *one = &judge->plan.cases[i];
+        if (one->task != task || !one->is_large || one->figures || one->size.rows > 0) continue;
+        if (!judge_ask_case_shape(judge, one)) return false;
+        const TaskShape *shape = judge_case_shape(judge, one);
+        if (shape && shape->verdict == VERDICT_PASS &&
+            of_thread * (double)shape->shape.launches[0].threads < (double)one->size.n)
+            return false;
+    }
+    return true;
+}
+
 // As how many times larger the first launch has to be for all elements to be written, if what is missing is
 // the same share of them whatever their number is, except for what blocks round up; 0: it is not. A launch
 // that is too small for another reason lacks a number of elements, or more of them the more there are.
 static int launch_lacks(const Search *search) {
+    Judge *judge = search->ptx.judge;
     enum { SOME_BLOCKS = 8 }; // of which one more is little
-    const Judgement *judgement = search->ptx.judge->judgement;
+    const Judgement *judgement = judge->judgement;
     const double alike = 0.8;
     double least = 0, most = 0; // elements for each that is written
+    double of_thread = 0;       // most elements that a thread of the grid writes
     for (int i = 0; i < judgement->case_count; i++) {
         const CaseReport *report = &judgement->cases[i];
         const CheckReport *check = &report->check;
@@ -49,10 +66,14 @@ static int launch_lacks(const Search *search) {
         if (!check->is_rest || check->index <= 0) return 0;
         const double times = (double)check->elements / (double)check->index;
         if (times > most) most = times;
-        if (report->shape.launches[0].blocks >= SOME_BLOCKS && (least == 0 || times < least)) least = times;
+        const ShapeOfLaunch *launch = &report->shape.launches[0];
+        if (launch->blocks >= SOME_BLOCKS && (least == 0 || times < least)) least = times;
+        if (check->elements == report->settings.size.n && launch->threads > 0)
+            of_thread = fmax(of_thread, (double)check->index / (double)launch->threads);
     }
     const int whole = (int)lround(fmin(most, INT_MAX));
-    return least >= alike * whole && most <= whole ? whole : 0;
+    const bool is_share = least >= alike * whole && most <= whole;
+    return is_share && reaches_large_cases(judge, search->ptx.task, whole * of_thread) ? whole : 0;
 }
 
 Symptoms search_symptoms(const Search *search, const CaseReport *report) {
