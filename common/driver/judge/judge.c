@@ -12,6 +12,7 @@
 #include "driver/judge/bandwidth_modelled.h"
 #include "driver/judge/cases.h"
 #include "driver/judge/counted_lines.h"
+#include "driver/judge/float_atomics.h"
 #include "driver/judge/needless_barriers.h"
 #include "driver/judge/other_failures.h"
 #include "driver/judge/points.h"
@@ -61,9 +62,15 @@ static void compare_schedules(Judge *judge) {
                      "rounding, but not the same bits",
                      check->expected_words, (unsigned long long)first->settings.schedule, check->got_words,
                      (unsigned long long)later->settings.schedule);
+            const int line = line_of_float_atomics(judge, later->settings.task);
+            char atomic[96] = "";
+            if (line > 0)
+                snprintf(atomic, sizeof atomic,
+                         " Line %d adds floats atomically, in the order in which they arrive.", line);
             snprintf(check->why, sizeof check->why,
                      "Between the two, only the order in which threads run differs, and the bits may depend only "
-                     "on the launch shape.");
+                     "on the launch shape.%s",
+                     atomic);
             judge_note_failure(judge, later);
             break;
         }

@@ -92,6 +92,7 @@ Symptoms search_symptoms(const Search *search, const CaseReport *report) {
         .block_threads = report->has_check && report->check.outcome == CHECK_BUDGET
                              ? 0
                              : report->shape.launches[0].block_threads,
+        .blocks = report->shape.launch_count == 1 ? (int)report->shape.launches[0].blocks : 0,
         .launch_lacks = launch_lacks(search),
         .is_left_out = report->has_check && report->check.outcome == CHECK_LEFT_OUT,
         .source = search->ptx.judge->subjects->source_text,

@@ -4,6 +4,7 @@
 
 #include "driver/judge/repair/kernel.h"
 #include "driver/judge/repair/words.h"
+#include "support/text.h"
 
 // Fewest first: with too many, the index of a round that is not needed overflows.
 void propose_more_blocks(const Kernel *kernel) {
@@ -27,7 +28,14 @@ void propose_one_more_block(const Kernel *kernel) {
     Change *change = changes_add(kernel->changes, CHANGE_MORE_BLOCKS, 0);
     if (!change) return;
     change->launch.more_blocks = 1;
-    say(change, "one more block in the launch");
+    const int blocks = kernel->symptoms->blocks;
+    char n[32];
+    count_text(kernel->symptoms->n, n, sizeof n);
+    if (blocks > 0)
+        snprintf(change->words, sizeof change->words,
+                 "one more block in the launch (%d instead of %d at n = %s)", blocks + 1, blocks, n);
+    else
+        say(change, "one more block in the launch");
 }
 
 // ---- A launch that is too small by a factor

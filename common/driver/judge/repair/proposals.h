@@ -17,6 +17,7 @@ typedef struct {
     bool is_unwritten; // elements of an output were never written
     bool is_left_out;  // the blocks do not reach every element
     int block_threads; // of the first launch; 0: not known
+    int blocks;        // of the only launch; 0: there are several, or it is not known
     int launch_lacks;  // times as large it would have to be, whatever n is; 0: it lacks no share of that kind
     const char *source; // the text of kernel.cu; NULL: not known
     const Change *only; // no others than of its kind need be proposed; NULL: all
