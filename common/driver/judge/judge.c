@@ -67,10 +67,11 @@ static void compare_schedules(Judge *judge) {
             if (line > 0)
                 snprintf(atomic, sizeof atomic,
                          " Line %d adds floats atomically, in the order in which they arrive.", line);
-            snprintf(check->why, sizeof check->why,
-                     "Between the two, only the order in which threads run differs, and the bits may depend only "
-                     "on the launch shape.%s",
-                     atomic);
+            snprintf(
+                check->why, sizeof check->why,
+                "Between the two, only the order in which threads run differs, and the bits may depend only "
+                "on the launch shape.%s",
+                atomic);
             judge_note_failure(judge, later);
             break;
         }

@@ -144,8 +144,8 @@ void page_add_scatter(Text *words, const Judgement *judgement, int task, int lin
     if (scatter->extra == 0) return;
     text_printf(words, " In a request of line %d ", line);
     if (scatter->bytes_apart > 0)
-        text_printf(words, "neighbouring lanes are %llu bytes apart: ",
-                    (unsigned long long)scatter->bytes_apart);
+        text_printf(words,
+                    "neighbouring lanes are %llu bytes apart: ", (unsigned long long)scatter->bytes_apart);
     text_printf(words, "%u lane%s of %u bytes touch%s %u sectors.", scatter->lanes,
                 scatter->lanes == 1 ? "" : "s", scatter->lane_bytes, scatter->lanes == 1 ? "es" : "",
                 scatter->sectors);
@@ -212,8 +212,7 @@ void page_add_what_if(Text *page, const Terminal *terminal, const Report *report
                     answer->lacks_shapes ? ", and none was of the grid or the blocks" : "");
     Text lines = {0};
     const Cost cost = cost_undone(answer->changes[0].name);
-    if (!goal_says_lines(report, answer->task))
-        add_cost_lines(&lines, report->judgement, answer->task, cost);
+    if (!goal_says_lines(report, answer->task)) add_cost_lines(&lines, report->judgement, answer->task, cost);
     if (lines.bytes > 0) text_printf(&words, ".%s", text_chars(&lines));
     text_free(&lines);
     page_add_row(page, terminal, answer->reaches ? "shown" : "what if", text_chars(&words));

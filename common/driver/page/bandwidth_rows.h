@@ -7,8 +7,8 @@
 
 // The bandwidth of each task, and what it is compared with.
 void page_add_bandwidth(Text *page, const Terminal *terminal, const Report *report);
-// "In a request of line 30 neighbouring lanes are 8 words apart: the words of 32 lanes are in 4 of 32 banks, up
-// to 8 in a bank." with a blank before it; nothing if lanes do not meet in banks there.
+// "In a request of line 30 neighbouring lanes are 8 words apart: the words of 32 lanes are in 4 of 32 banks,
+// up to 8 in a bank." with a blank before it; nothing if lanes do not meet in banks there.
 void page_add_conflict(Text *words, const Judgement *judgement, int task, int line);
 // "In a request of line 20 neighbouring lanes are 32 bytes apart: 32 lanes of 4 bytes touch 32 sectors."
 void page_add_scatter(Text *words, const Judgement *judgement, int task, int line);
