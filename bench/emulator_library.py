@@ -136,10 +136,42 @@ class CCounters(c.Structure):
     _fields_ = [(name, c.c_uint64) for name in COUNTERS]
 
 
+class CBankConflict(c.Structure):
+    """BankConflict."""
+
+    _fields_ = [
+        ("extra", c.c_uint32),
+        ("lanes", c.c_uint32),
+        ("lane_words", c.c_uint32),
+        ("banks", c.c_uint32),
+        ("most", c.c_uint32),
+        ("pair", c.c_uint32 * 2),
+        ("pair_apart", c.c_uint32),
+        ("words_apart", c.c_uint32),
+    ]
+
+
+class CScatter(c.Structure):
+    """Scatter."""
+
+    _fields_ = [
+        ("extra", c.c_uint32),
+        ("lanes", c.c_uint32),
+        ("lane_bytes", c.c_uint32),
+        ("sectors", c.c_uint32),
+        ("bytes_apart", c.c_uint64),
+    ]
+
+
 class CLine(c.Structure):
     """LineCounters."""
 
-    _fields_ = [("place", CPlace), ("counters", CCounters)]
+    _fields_ = [
+        ("place", CPlace),
+        ("counters", CCounters),
+        ("conflict", CBankConflict),
+        ("scatter", CScatter),
+    ]
 
 
 class CDevice(c.Structure):

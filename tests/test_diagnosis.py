@@ -62,7 +62,17 @@ def test_there_are_enough_and_they_are_well_formed(catalogue: list[Entry]) -> No
         assert entry.why[-1] in ".?" and len(entry.why) <= 330, entry
         assert len(re.findall(r"[.?!:](?= [A-Z]|$)", entry.why)) <= 3, entry
         assert entry.why.isascii() and entry.title.isascii(), entry
-        blanks = {"{line}", "{other}", "{upper}", "{lower}", "{loop}", "{local}", "{columns}", "{row}"}
+        blanks = {
+            "{line}",
+            "{other}",
+            "{upper}",
+            "{lower}",
+            "{loop}",
+            "{local}",
+            "{columns}",
+            "{row}",
+            "{meeting}",
+        }
         assert set(re.findall(r"{\w+}", entry.why)) <= blanks, entry
         assert entry.verdicts, f"{entry.slug} would fit any verdict"
 

@@ -36,7 +36,8 @@ int main(void) {
         printf(", \"%s\": %zu", counter_fields[i].name, counter_fields[i].offset);
     END();
     BEGIN(LineCounters);
-    MEMBER(LineCounters, place), MEMBER(LineCounters, counters);
+    MEMBER(LineCounters, place), MEMBER(LineCounters, counters), MEMBER(LineCounters, conflict),
+        MEMBER(LineCounters, scatter);
     END();
     BEGIN(EmulatorDevice);
     MEMBER(EmulatorDevice, name), MEMBER(EmulatorDevice, compute_major), MEMBER(EmulatorDevice, sm_count);

@@ -306,10 +306,12 @@ static void search_all(Search *search) {
     if (!is_known) look_closer(search);
 }
 
-// Whether the formulas that every value follows say what is wrong.
+// Whether the formulas that every value follows say what is wrong. That a column is 0 does not say why.
 static bool is_explained(const Accounting *accounting) {
-    for (int d = 0; d < accounting->deviation_count; d++)
-        if (!accounting->deviations[d]->is_value) return true;
+    for (int d = 0; d < accounting->deviation_count; d++) {
+        const char *mistake = accounting->deviations[d]->mistake;
+        if (!mistake || strcmp(mistake, "not-filled-in") != 0) return true;
+    }
     return false;
 }
 

@@ -177,7 +177,6 @@ typedef struct {
 typedef struct {
     const char *words;   // behind "a formula in which", as "the time is rounded down"; NULL ends the list
     const char *mistake; // its entry of the catalogue; NULL: none
-    bool is_value;       // it says what is there, and not how it was computed
 } Deviation;
 enum { MAX_DEVIATIONS = 64 };
 

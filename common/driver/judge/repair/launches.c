@@ -4,6 +4,7 @@
 
 #include "driver/judge/repair/kernel.h"
 #include "driver/judge/repair/words.h"
+#include "driver/plan/elements.h"
 #include "support/text.h"
 
 // Fewest first: with too many, the index of a round that is not needed overflows.
