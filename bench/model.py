@@ -97,8 +97,9 @@ class Estimate(c.Structure):
 
     _fields_ = [
         *((name, c.c_double) for name in ("seconds", "launch", "latency", "dram", "l2", "units", "blocks")),
-        *((name, c.c_double) for name in ("atomics", "chain", "issue", "load_store", "dram_bytes")),
-        *((name, c.c_double) for name in ("bytes_in_flight", "bytes_to_fill")),
+        *((name, c.c_double) for name in ("atomics", "chain", "issue", "load_store")),
+        ("narrow", c.c_char_p),
+        *((name, c.c_double) for name in ("dram_bytes", "bytes_in_flight", "bytes_to_fill")),
         ("limiter", c.c_int),
         ("words", c.c_char * 200),
     ]
