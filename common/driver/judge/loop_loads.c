@@ -1,7 +1,5 @@
 #include "driver/judge/loop_loads.h"
 
-#include <string.h>
-
 #include "driver/judge/repair/ptx_lines.h"
 
 // A loop without another one in it: from its label to the branch back.
@@ -11,19 +9,10 @@ typedef struct {
     uint64_t requests; // of the line that loads most
 } Loop;
 
-static bool is_label(const PtxLine *line, const char *name) {
-    if (!line->is_label) return false;
-    const char *at = line->text;
-    int left = line->length;
-    while (left > 0 && (*at == ' ' || *at == '\t')) at++, left--;
-    const int length = (int)strlen(name);
-    return left > length && strncmp(at, name, (size_t)length) == 0 && at[length] == ':';
-}
-
 // The label before `at` that the branch goes back to; -1: it leads forward.
 static int loop_start(const PtxLines *lines, int at, const PtxInstruction *branch) {
     for (int i = at; i >= 0 && lines->lines[i].function == lines->lines[at].function; i--)
-        if (is_label(&lines->lines[i], branch->operands[0])) return i;
+        if (ptx_is_label(&lines->lines[i], branch->operands[0])) return i;
     return -1;
 }
 

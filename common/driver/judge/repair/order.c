@@ -314,11 +314,8 @@ void propose_moved_barrier(const Kernel *kernel) {
 
 // The line of a label behind `at`; -1: there is none.
 static int find_label(const Kernel *kernel, int at, const char *label) {
-    const size_t length = strlen(label);
-    for (int i = at + 1; i < kernel->end; i++) {
-        const PtxLine *line = &kernel->lines->lines[i];
-        if (line->is_label && strncmp(line->text, label, length) == 0 && line->text[length] == ':') return i;
-    }
+    for (int i = at + 1; i < kernel->end; i++)
+        if (ptx_is_label(&kernel->lines->lines[i], label)) return i;
     return -1;
 }
 
@@ -328,13 +325,11 @@ static bool is_ahead(const Kernel *kernel, int at, const char *label) {
 
 // Whether the kernel ends at a label.
 static bool is_end(const Kernel *kernel, const char *label) {
-    const size_t length = strlen(label);
     bool is_found = false;
     for (int i = kernel->first; i < kernel->end; i++) {
         const PtxLine *line = &kernel->lines->lines[i];
         PtxInstruction in;
-        if (line->is_label && strncmp(line->text, label, length) == 0 && line->text[length] == ':')
-            is_found = true;
+        is_found |= ptx_is_label(line, label);
         if (is_found && ptx_instruction(line, &in)) return opcode_is(&in, "ret");
     }
     return false;

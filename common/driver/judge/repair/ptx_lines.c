@@ -2,6 +2,7 @@
 #include "driver/judge/repair/ptx_lines.h"
 
 #include <ctype.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,6 +89,12 @@ static bool looks_like_label(const PtxLine *line) {
     const char *end = line->text + line->length, *at = skip_blanks(line->text, end);
     while (end > at && isspace((unsigned char)end[-1])) end--;
     return end > at && end[-1] == ':' && *at != '.';
+}
+
+bool ptx_is_label(const PtxLine *line, const char *name) {
+    const char *end = line->text + line->length, *at = skip_blanks(line->text, end);
+    const ptrdiff_t length = (ptrdiff_t)strlen(name);
+    return line->is_label && end - at > length && strncmp(at, name, (size_t)length) == 0 && at[length] == ':';
 }
 
 // A brace of a function, at the very beginning of its line.
