@@ -5,8 +5,8 @@
 
 // The smallest case usually shows a mistake best. Wrong sums are an exception: one or two elements say
 // little, while a few more show which are missing. For these, the first case of at least 31 elements with an
-// explanation is preferred.
-static int most_telling(const Judgement *judgement, int first) {
+// explanation is preferred; what a program leaves needs none.
+static int most_telling(const Chapter *of, const Judgement *judgement, int first) {
     if (first < 0 || judgement->cases[first].check.outcome != CHECK_VALUE) return first;
     const int task = judgement->cases[first].settings.task;
     for (int i = first; i < judgement->case_count; i++) {
@@ -14,7 +14,7 @@ static int most_telling(const Judgement *judgement, int first) {
         if (report->was_run && report->verdict == VERDICT_WRONG && report->settings.task == task &&
             report->settings.is_beside == judgement->cases[first].settings.is_beside &&
             report->settings.size.n >= 31 && report->settings.size.n <= 1025 &&
-            report->check.outcome == CHECK_VALUE && report->check.why[0])
+            report->check.outcome == CHECK_VALUE && (report->check.why[0] || of->is_program))
             return i;
     }
     return first;
@@ -36,6 +36,13 @@ static bool says_more(const Chapter *of, const CaseReport *report, const CaseRep
     return report->has_finding && !case_explains_itself(first);
 }
 
+// What goes wrong while every call succeeds comes before what goes wrong after the judge let a call fail.
+static bool comes_before(const CaseReport *report, const CaseReport *first) {
+    const bool fails = report->settings.failing > 0;
+    if (fails != (first->settings.failing > 0)) return !fails;
+    return report->verdict < first->verdict;
+}
+
 int judge_choose_failure(const Judge *judge, int task, Verdict *verdict) {
     const Judgement *judgement = judge->judgement;
     int first = -1;
@@ -45,14 +52,14 @@ int judge_choose_failure(const Judge *judge, int task, Verdict *verdict) {
         if (!report->was_run || report->verdict == VERDICT_PASS ||
             (task >= 0 && report->settings.task != task))
             continue;
-        const bool is_as_bad = first >= 0 && report->verdict == *verdict;
-        if (report->verdict < *verdict ||
-            (is_as_bad && says_more(judge->of, report, &judgement->cases[first]))) {
+        const CaseReport *so_far = first < 0 ? NULL : &judgement->cases[first];
+        if (!so_far || comes_before(report, so_far) ||
+            (!comes_before(so_far, report) && says_more(judge->of, report, so_far))) {
             *verdict = report->verdict;
             first = i;
         }
     }
-    return *verdict == VERDICT_WRONG ? most_telling(judgement, first) : first;
+    return *verdict == VERDICT_WRONG ? most_telling(judge->of, judgement, first) : first;
 }
 
 void judge_count_cases(Judge *judge) {
