@@ -44,8 +44,7 @@ const Instruction *in_another_line(const Machine *m, const Instruction *in, cons
     return place_of(m->program, in).line == place_of(m->program, other).line ? NULL : other;
 }
 
-// What code of several lines accesses has no line: that of the code before it may do something else.
-static SourcePlace place_in_report(const Machine *m, const Instruction *in) {
+SourcePlace place_in_report(const Machine *m, const Instruction *in) {
     if (!in) return (SourcePlace){0};
     if (in->is_of_several_lines && in->width > 0) return (SourcePlace){.ptx_line = in->ptx_line};
     return place_of(m->program, in);

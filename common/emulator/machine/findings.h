@@ -9,6 +9,8 @@
 // one stops the machine. The pointer is good until the next finding.
 Finding *add_finding(Machine *machine, FindingKind kind, const Warp *warp, int lane, const Instruction *in,
                      const Instruction *other, bool fatal);
+// What code of several lines accesses has no line: that of the code before it may do something else.
+SourcePlace place_in_report(const Machine *machine, const Instruction *in);
 // `other` as the second place of a finding at `in`, or NULL if it is in the same line.
 const Instruction *in_another_line(const Machine *machine, const Instruction *in, const Instruction *other);
 // A fatal finding of the machine itself, in words: it cannot continue. As above, NULL if there is none.

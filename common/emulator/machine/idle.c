@@ -9,6 +9,7 @@
 #include "emulator/machine/mbarrier_wait.h"
 #include "emulator/machine/pause.h"
 #include "emulator/machine/resolve.h"
+#include "emulator/machine/unseen.h"
 
 enum { MANY_POLLS = 1 << 12 };
 
@@ -141,6 +142,9 @@ static void add_what_is_polled(Machine *m, Warp *w, const Fragment *f, Finding *
     const size_t used = strlen(finding->message);
     snprintf(finding->message + used, sizeof finding->message - used, ", where %s at byte %llu stays %#llx",
              finding->object, (unsigned long long)index, (unsigned long long)value);
+    if (memory->space != PTX_SPACE_GLOBAL || memory->period) return;
+    const Instruction *unseen = unseen_at(m, memory->data + offset, in->width);
+    if (unseen && unseen != in) finding->other_place = place_in_report(m, unseen);
 }
 
 bool waits_for_ever(Machine *m, Block *const blocks[], uint64_t count) {

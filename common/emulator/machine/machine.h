@@ -260,6 +260,15 @@ static inline Block *block_of_memory(const Memory *memory) {
     return (Block *)((uintptr_t)memory - offsetof(Block, shared));
 }
 
+// A store of what its place held before; `at` NULL: none.
+typedef struct {
+    const unsigned char *at;
+    int32_t number; // of the instruction
+    uint32_t width;
+} UnseenStore;
+
+enum { UNSEEN_STORES = 1024 };
+
 struct Machine {
     Emulator *emulator;
     const Program *program;
@@ -312,6 +321,7 @@ struct Machine {
     size_t output_capacity;
     int finding_capacity;
     bool out_of_memory;
+    UnseenStore unseen[UNSEEN_STORES]; // unseen.h
     bool follows_undefined; // undefined values, from memory into registers and from there to their use
     UndefinedOrigins *origins;
     struct MatrixFactors *factors; // alu/matrix.h; NULL until there is one

@@ -6,6 +6,7 @@
 #include "emulator/machine/initialised.h"
 #include "emulator/machine/resolve.h"
 #include "emulator/machine/undefined_step.h"
+#include "emulator/machine/unseen.h"
 
 // ---- Loads ------------------------------------------------------------------------------------------------
 
@@ -241,6 +242,11 @@ static void store_body(Machine *m, Fragment *f, const Access *const_access) {
     m->published += memory->space == PTX_SPACE_GLOBAL;
     access_begins(m, access);
     observe_access(m, access);
+    const bool is_of_one_lane = !(access->mask & (access->mask - 1));
+    if (is_of_one_lane && in->elements == 1 && memory->space == PTX_SPACE_GLOBAL && !memory->period) {
+        const unsigned lane = (unsigned)__builtin_ctz(access->mask);
+        unseen_note(m, access, lane, (const unsigned char *)access->values + lane * in->literal[1]);
+    }
     for (unsigned e = 0; e < in->elements; e++) {
         unsigned char *data = memory->data + e * in->width;
         const unsigned char *from_bytes = source(f->frame->registers, in, 1 + (int)e);

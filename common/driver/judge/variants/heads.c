@@ -90,16 +90,41 @@ static bool mark_parameters(const Code *code, bool variables[]) {
     return has_more;
 }
 
-// Whether a condition around the statement is one on an address: `if ((size_t)row % 16 != 0) head = 1;`
+// Whether a condition around the statement is one on an address: `if ((size_t)row % 16 != 0) head = 1;`, or
+// `while ((size_t)(in + head) % 16 != 0) head++;`
 static bool is_under_address(const Code *code, const bool variables[], const bool functions[],
                              const Statement *statement) {
     for (int s = statement->parent; s >= 0; s = code->statements[s].parent) {
         const Statement *around = &code->statements[s];
-        if (around->kind == STATEMENT_IF && is_of_address(code, variables, functions, around->first + 2,
+        const bool is_while =
+            around->kind == STATEMENT_LOOP && token_is(&code->tokens, around->first, "while");
+        if ((around->kind == STATEMENT_IF || is_while) && is_of_address(code, variables, functions, around->first + 2,
                                                           code->tokens.all[around->first + 1].partner - 1))
             return true;
     }
     return false;
+}
+
+// The variable that a statement counts up by itself, as `head++`; NULL: it does something else.
+static const Variable *counted_by(const Code *code, const Statement *statement) {
+    const Tokens *tokens = &code->tokens;
+    const int first = statement->first;
+    if (statement->kind != STATEMENT_EXPRESSION || statement->last != first + 2) return NULL;
+    if (token_is(tokens, first, "++")) return code_variable(code, first + 1);
+    return token_is(tokens, first + 1, "++") ? code_variable(code, first) : NULL;
+}
+
+// A whole number that is counted up under a condition on an address.
+static bool mark_counted(const Code *code, bool variables[], const bool functions[]) {
+    bool has_more = false;
+    for (int s = 0; s < code->statement_count; s++) {
+        const Variable *variable = counted_by(code, &code->statements[s]);
+        if (!variable || variables[variable - code->variables] || !type_is_whole(variable->type) ||
+            variable->dimensions > 0 || !is_under_address(code, variables, functions, &code->statements[s]))
+            continue;
+        has_more = variables[variable - code->variables] = true;
+    }
+    return has_more;
 }
 
 // A whole number that is assigned what is computed from an address, or under a condition on one.
@@ -127,6 +152,7 @@ void variables_of_address(const Code *code, bool variables[]) {
         has_more = mark_functions(code, variables, functions);
         has_more |= mark_parameters(code, variables);
         has_more |= mark_assigned(code, variables, functions);
+        has_more |= mark_counted(code, variables, functions);
         for (int v = 0; v < code->variable_count; v++) {
             int first, last;
             if (variables[v] || !find_start(code, &code->variables[v], &first, &last) ||
@@ -214,13 +240,40 @@ void propose_heads_at(const Proposer *proposer, int at) {
     free(behind);
 }
 
+// What is left of a number after whole groups behind the next boundary, in place of what is left of all of it.
+void propose_rests_at(const Proposer *proposer, int at) {
+    enum { MOST = 16 };
+    const Code *code = proposer->code;
+    const Tokens *tokens = &code->tokens;
+    int left, right, last;
+    if (!token_is_one_of(tokens, at, "% &") || !operator_operands(code, at, &left, &right) ||
+        left != at - 1)
+        return;
+    const Variable *all = code_variable(code, left);
+    const long distance = distance_of(proposer, at, &last);
+    if (!all || all->dimensions > 0 || !type_is_whole(all->type) || distance < 2 || distance > MOST ||
+        proposer->is_of_address[all - code->variables])
+        return;
+    char name[64], head[64], now[192];
+    variable_name_text(proposer, all, name, sizeof name);
+    for (int v = 0; v < code->variable_count; v++) {
+        const Variable *before = &code->variables[v];
+        if (!proposer->is_of_address[v] || at < before->from || at >= before->to ||
+            before->dimensions > 0 || !type_is_whole(before->type))
+            continue;
+        variable_name_text(proposer, before, head, sizeof head);
+        snprintf(now, sizeof now, "(%s - %s)", name, head);
+        proposer_replace(proposer, CHANGE_EXPRESSION, FIRST, left, left, now);
+    }
+}
+
 // ---- Numbers that lack it ---------------------------------------------------------------------------------
 
 // A distance to a boundary that may be longer than what there is: no more than a number that the function
 // has.
 static void propose_limits(const Proposer *proposer, const Variable *head, int first, int last) {
     const Code *code = proposer->code;
-    if (token_is(&code->tokens, first, "min")) return;
+    if (token_is(&code->tokens, first, "min") || code->tokens.all[first].kind == TOKEN_INTEGER) return;
     char *start = proposer_text(proposer, first, last, 0, 0, NULL), name[64];
     for (int v = 0; start && v < code->variable_count; v++) {
         const Variable *most = &code->variables[v];

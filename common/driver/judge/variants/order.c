@@ -39,6 +39,30 @@ static bool is_branch(const Statement *statement) {
     return statement->kind == STATEMENT_LOOP || statement->kind == STATEMENT_IF;
 }
 
+// Whether the statement changes a variable, or a part of one, that the other reads.
+static bool changes_for(const Code *code, const Statement *statement, const Statement *other) {
+    const Variable *changed = code_variable(code, statement->first);
+    int at = statement->first + 1;
+    while (token_is(&code->tokens, at, ".")) at += 2;
+    if (!changed || !(token_is_one_of(&code->tokens, at, "= += -= *= /=") || token_is(&code->tokens, at, "[")))
+        return false;
+    for (int i = other->first; i <= other->last; i++)
+        if (code_variable(code, i) == changed) return true;
+    return false;
+}
+
+// Behind declarations that follow: what they start from is computed with the value of before.
+static void propose_behind_declarations(const Proposer *proposer, const Statement *statement) {
+    enum { MOST = 3 };
+    const Code *code = proposer->code;
+    const Statement *next = statement_after(code, statement);
+    for (int d = 0; d < MOST && next && next->kind == STATEMENT_DECLARATION; d++) {
+        if (changes_for(code, statement, next))
+            move(proposer, statement, next->last + 1, "behind", token_line(code, next->last));
+        next = statement_after(code, next);
+    }
+}
+
 // Out of the block that it begins or ends, or into the one beside it, or behind the next statement.
 static void propose_moves(const Proposer *proposer, const Statement *statement) {
     const Code *code = proposer->code;
@@ -48,6 +72,7 @@ static void propose_moves(const Proposer *proposer, const Statement *statement) 
     if (next && next->kind == STATEMENT_EXPRESSION)
         move(proposer, next, statement->first, "before", token_line(code, statement->first));
     if (statement->kind != STATEMENT_EXPRESSION) return;
+    propose_behind_declarations(proposer, statement);
     if (around && around->in_block) {
         if (statement->last + 1 == block->last)
             move(proposer, statement, around->last + 1, "behind", token_line(code, around->last));

@@ -111,6 +111,7 @@ void variants_propose(const Code *code, const bool functions[], const VariantClu
                 propose_expressions(&proposer, at);
                 propose_terms_at(&proposer, at);
                 propose_heads_at(&proposer, at);
+                propose_rests_at(&proposer, at);
                 propose_sizes_at(&proposer, at);
                 propose_alike_at(&proposer, at);
                 propose_clamps_at(&proposer, at);

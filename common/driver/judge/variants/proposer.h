@@ -92,6 +92,7 @@ void propose_calls(const Proposer *proposer, int function);
 // heads.c: the distance to a boundary, and numbers that lack what is computed from an address.
 void variables_of_address(const Code *code, bool variables[]); // marks them, one flag for each
 void propose_heads_at(const Proposer *proposer, int at);
+void propose_rests_at(const Proposer *proposer, int at);
 void propose_heads(const Proposer *proposer, int function);
 // sizes.c: the size of an array in place of a number.
 void propose_sizes_at(const Proposer *proposer, int at);
