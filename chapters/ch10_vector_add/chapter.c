@@ -62,7 +62,7 @@ const Chapter chapter = {
     .goals =
         {
             {
-                .words = "% of the warps that an SM can hold",
+                .words = "% of the places for warps can be taken",
                 .measure = "100 * occupancy",
                 .bound = AT_LEAST,
                 .limit = 100,

@@ -136,9 +136,18 @@ void image_add_resources(Image *image, const Chapter *of, const CompileResult *b
             kernel->registers_are_estimated = build->has_estimate;
             kernel->has_no_stack =
                 !build->has_estimate && compiled->registers > 0 && compiled->stack_bytes == 0;
+            kernel->spilled = build->has_estimate ? 0 : compiled->spill_store_bytes;
             kernel->static_shared = compiled->shared_bytes;
         }
     }
+}
+
+static void add_bounds(Image *image, const Chapter *of, const PtxModule *module) {
+    for (int t = 0; t < chapter_task_count(of); t++)
+        for (int l = 0; l < task_launch_count(&of->tasks[t]); l++)
+            for (int f = 0; f < module->function_count; f++)
+                if (strcmp(module->functions[f]->name, image->kernels[t][l].symbol) == 0)
+                    image->kernels[t][l].least_blocks = module->functions[f]->min_blocks;
 }
 
 static bool audit_ptx(Image *image, const Chapter *of, const Signatures *all, const char *source,
@@ -173,6 +182,7 @@ static bool audit_ptx(Image *image, const Chapter *of, const Signatures *all, co
             copy_name(launches[i], report.launches[i]->name);
         }
         resolve(image, of, all, symbols, launches);
+        add_bounds(image, of, module);
     } else {
         fail(image, VERDICT_REJECT, report.message);
         copy_name(image->file, report.file);

@@ -13,6 +13,8 @@ typedef struct {
     int registers, static_shared;         // of the kernel, from ptxas; 0 unknown
     bool registers_are_estimated;         // there was no ptxas
     bool has_no_stack;                    // ptxas keeps all arrays of its threads in registers
+    int least_blocks;                     // that __launch_bounds__ asks for on an SM; 0: not said
+    int spilled;                          // bytes of stores for which ptxas had no register; 0 unknown
 } ImageKernel;
 
 typedef struct {

@@ -40,6 +40,8 @@ typedef struct {
     Text loop;        // the head of the innermost loop around its line
     int loop_line;    // in which that loop begins; 0: there is none
     int local_line;   // local_line()
+    int alone_line;   // line_of_one_thread()
+    int unroll_line;  // of a #pragma unroll before the loop of WhatIfAnswer's unsigned test; 0: none
 } Evidence;
 
 // ---- Facts ------------------------------------------------------------------------------------------------
@@ -325,6 +327,15 @@ static void keep_unchanged(const Repair *repair, const Text *source, Text *uncha
     stripped_join_lines(unchanged);
 }
 
+// The line of a #pragma unroll right before that line; 0: there is none.
+static int unroll_before(const Text *source, int line) {
+    Text before = {0};
+    if (line > 1) stripped_line(source, line - 1, &before);
+    const bool is_there = before.bytes > 0 && strstr(text_chars(&before), "#pragmaunroll");
+    text_free(&before);
+    return is_there ? line - 1 : 0;
+}
+
 static void gather(Evidence *evidence, const char *source) {
     const Judgement *judgement = evidence->judgement;
     enum { MAX_SOURCE = 256 * 1024 }; // a larger text is not a kernel, and expressions would take long
@@ -360,6 +371,8 @@ static void gather(Evidence *evidence, const char *source) {
     evidence->facts |= facts_of_banks(evidence->of, judgement) | facts_of_idle_threads(judgement) |
                        facts_of_loads(evidence->of, judgement);
     evidence->local_line = local_line(judgement);
+    evidence->alone_line = line_of_one_thread(judgement);
+    evidence->unroll_line = unroll_before(&evidence->source, judgement->what_if.unsigned_test);
     if (evidence->of->is_program) evidence->facts |= FACT_PROGRAM | facts_of_timeline(&judgement->timeline);
     if (evidence->finding) {
         stripped_line(&evidence->source, evidence->finding->place.line, &evidence->line);
@@ -533,6 +546,10 @@ static bool has_lines(const char *words, const Evidence *evidence) {
     if (!strchr(words, '{')) return true;
     if (strstr(words, "{loop}") && evidence->loop_line <= 0) return false;
     if (strstr(words, "{local}")) return evidence->local_line > 0;
+    if (strstr(words, "{unroll}") && evidence->unroll_line == 0) return false;
+    if (strstr(words, "{alone}")) return evidence->alone_line > 0;
+    if (strstr(words, "{blocks}")) return evidence->judgement->what_if.least_blocks > 0;
+    if (strstr(words, "{test}")) return evidence->judgement->what_if.unsigned_test > 0;
     if (strstr(words, "{meeting}")) return evidence->judgement->what_if.meeting > 0;
     if (!finding || finding->place.line <= 0) return false;
     const bool needs_both = strstr(words, "{other}") || strstr(words, "{upper}") || strstr(words, "{lower}");
@@ -598,7 +615,11 @@ static void fill_in(const Evidence *evidence, const char *words, char *text, siz
                   {"{row}", buffer ? columns * (int)element_bytes(buffer->type) : 0},
                   {"{loop}", evidence->loop_line},
                   {"{local}", evidence->local_line},
-                  {"{meeting}", evidence->judgement->what_if.meeting}};
+                  {"{meeting}", evidence->judgement->what_if.meeting},
+                  {"{test}", evidence->judgement->what_if.unsigned_test},
+                  {"{alone}", evidence->alone_line},
+                  {"{blocks}", evidence->judgement->what_if.least_blocks},
+                  {"{unroll}", evidence->unroll_line}};
     size_t used = 0;
     text[0] = '\0';
     while (*words && used + 16 < bytes) {

@@ -2,27 +2,46 @@
 
 #include "driver/judge/goals.h"
 
-// Whether the instructions that single lanes execute, a warp's for each block, are half as many as a warp
-// executes: with fewer, the others can hide them.
-static bool is_one_lane_busy(const Judgement *judgement, int task) {
+// The line of kernel.cu with most instructions that single lanes execute, if these, a warp's for each block,
+// are half as many as a warp executes: with fewer, the others can hide them. 0: they are fewer.
+static int line_of_one_lane(const Judgement *judgement, int task) {
     const double a_lane = 1.01, some = 0.5;
     const CaseShape *shape = &judgement->counted[0][task].shape;
     for (int l = 0; l < shape->launch_count; l++) {
-        double alone = 0, all = 0;
+        double alone = 0, all = 0, most = 0;
+        int busiest = 0;
         for (int i = 0; i < judgement->line_count; i++) {
             const CountedLine *line = &judgement->lines[i];
             const double warps = (double)line->counters.counters.instructions;
             const double lanes = (double)line->counters.counters.thread_instructions;
             if (line->task != task || line->launch != l) continue;
             all += warps;
-            if (lanes <= a_lane * warps) alone += warps;
+            if (lanes > a_lane * warps) continue;
+            alone += warps;
+            if (warps > most && line->counters.place.line > 0) busiest = line->counters.place.line;
+            if (warps > most) most = warps;
         }
         const ShapeOfLaunch *launch = &shape->launches[l];
         if (alone > 0 && launch->blocks > 0 &&
             alone / (double)launch->blocks >= some * all / (double)launch->warps)
-            return true;
+            return busiest;
     }
-    return false;
+    return 0;
+}
+
+static bool misses_bandwidth(const GoalResult *result) {
+    return result->state == GOAL_MISSED && goal_is_of_bandwidth(result->goal);
+}
+
+int line_of_one_thread(const Judgement *judgement) {
+    for (int g = 0; g < judgement->goal_count; g++) {
+        const GoalResult *result = &judgement->goals[g];
+        const bool is_counted = judgement->counted[0][result->task].is_counted;
+        const int line =
+            misses_bandwidth(result) && is_counted ? line_of_one_lane(judgement, result->task) : 0;
+        if (line > 0) return line;
+    }
+    return 0;
 }
 
 Facts facts_of_idle_threads(const Judgement *judgement) {
@@ -30,13 +49,12 @@ Facts facts_of_idle_threads(const Judgement *judgement) {
     Facts facts = 0;
     for (int g = 0; g < judgement->goal_count; g++) {
         const GoalResult *result = &judgement->goals[g];
-        if (result->state != GOAL_MISSED || !goal_is_of_bandwidth(result->goal)) continue;
+        if (!misses_bandwidth(result)) continue;
         const Measured *counted = &judgement->counted[0][result->task];
         const CaseShape *shape = &counted->shape;
         if (counted->is_counted && shape->launch_count == 1 && shape->size.n > 0 &&
             shape->launches[0].threads >= THREADS_OF_ELEMENT * shape->size.n)
             facts |= FACT_IDLE_THREADS;
-        if (counted->is_counted && is_one_lane_busy(judgement, result->task)) facts |= FACT_ONE_LANE_WORKS;
     }
-    return facts;
+    return line_of_one_thread(judgement) > 0 ? facts | FACT_ONE_LANE_WORKS : facts;
 }

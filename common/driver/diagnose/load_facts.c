@@ -15,17 +15,6 @@ static double bytes_of_one_load(const Task *task, const CaseShape *shape) {
     return bytes;
 }
 
-// What the measure would be if each access touched no more sectors than its bytes fill.
-static double value_by_bytes(const Chapter *of, const Judgement *judgement, const GoalResult *result) {
-    Measured filled = judgement->counted[0][result->task];
-    for (int l = 0; l < filled.shape.launch_count; l++) {
-        Counters *counters = &filled.counters[l];
-        counters->global_ld_sectors = (counters->global_ld_bytes + 31) / 32;
-        counters->global_st_sectors = (counters->global_st_bytes + 31) / 32;
-    }
-    return goal_value(of, result->goal, result->task, &filled, &judgement->device);
-}
-
 static bool misses_sectors(const GoalResult *result) {
     return result->state == GOAL_MISSED && result->goal->bound == AT_MOST &&
            result->value > result->goal->limit && strstr(result->goal->measure, "global_ld_sectors");
@@ -38,10 +27,24 @@ static bool sectors_exceed(const Chapter *of, const Judgement *judgement, int ta
         const GoalResult *result = &judgement->goals[g];
         if (result->task != task || !misses_sectors(result) || !judgement->counted[0][task].is_counted)
             continue;
-        const double by_bytes = value_by_bytes(of, judgement, result);
+        const double by_bytes = goal_value_by_bytes(of, judgement, result);
         if (result->value - by_bytes > by_bytes - result->goal->limit) return true;
     }
     return false;
+}
+
+// Whether every goal that is missed because of sectors would be met if each access touched no more than its
+// bytes fill.
+static bool sectors_are_all(const Chapter *of, const Judgement *judgement) {
+    const double rounding = 1.01; // of bytes to whole sectors
+    bool is_missed = false;
+    for (int g = 0; g < judgement->goal_count; g++) {
+        const GoalResult *result = &judgement->goals[g];
+        if (!goal_misses_by_sectors(judgement, result)) continue;
+        is_missed = true;
+        if (goal_value_by_bytes(of, judgement, result) > rounding * result->goal->limit) return false;
+    }
+    return is_missed;
 }
 
 static bool misses_any_sectors(const Judgement *judgement, int task) {
@@ -66,7 +69,7 @@ static Facts narrow_requests(const Judgement *judgement, int task) {
 }
 
 static bool loads_rows_again(const Chapter *of, const Judgement *judgement, int task) {
-    const double some = 1.5;
+    const double some = 0.5; // of the rows themselves, whatever else there is for each
     const Measured *counted = &judgement->counted[0][task];
     if (of->tasks[task].expect != EXPECT_ROWS || !counted->is_counted || !misses_any_sectors(judgement, task))
         return false;
@@ -74,7 +77,9 @@ static bool loads_rows_again(const Chapter *of, const Judgement *judgement, int 
     for (int l = 0; l < counted->shape.launch_count; l++)
         loaded += (double)counted->counters[l].global_ld_bytes;
     const double once = bytes_of_one_load(&of->tasks[task], &counted->shape);
-    return once > 0 && loaded >= some * once;
+    const Buffer *rows = &of->tasks[task].buffers[task_input(&of->tasks[task])];
+    const double again = some * (double)counted->shape.size.n * (double)element_bytes(rows->type);
+    return once > 0 && loaded >= once + again;
 }
 
 int local_line(const Judgement *judgement) {
@@ -110,7 +115,7 @@ static bool needs_units_for_doubles(const Chapter *of, const Judgement *judgemen
 }
 
 Facts facts_of_loads(const Chapter *of, const Judgement *judgement) {
-    Facts facts = 0;
+    Facts facts = sectors_are_all(of, judgement) ? FACT_SECTORS_ALONE : 0;
     if (judgement->what_if.loads == LOADS_BESIDE_EXCHANGE) facts |= FACT_LOADS_BESIDE_EXCHANGE;
     if (judgement->what_if.loads == LOADS_IN_NO_LOOP) facts |= FACT_LOADS_IN_NO_LOOP;
     if (needs_units_for_doubles(of, judgement)) facts |= FACT_DOUBLE_UNITS;

@@ -143,7 +143,8 @@ __extension__ typedef unsigned __int128 Facts;
 // Of the loop with most loads, where the model was asked
 #define FACT_LOADS_BESIDE_EXCHANGE FACT(125) // lanes or warps meet in it
 #define FACT_LOADS_IN_NO_LOOP FACT(126)      // there is none
-#define FACT_LOADED_AGAIN FACT(127) // a task of rows asks for half as many bytes again as one load of each is
+#define FACT_LOADED_AGAIN                                                                                    \
+    FACT(127) // a task of rows loads half of its rows, or as many bytes of other inputs, again
 // Of a missed bandwidth: units for doubles are the busiest part of the SMs, and no array has any
 #define FACT_DOUBLE_UNITS FACT(119)
 // Where a goal of requests is missed: those of loads, or of stores, have less than 16 bytes for each lane
@@ -152,6 +153,8 @@ __extension__ typedef unsigned __int128 Facts;
 // Where a goal of sectors is missed: those touched beyond what the bytes fill are more than the bytes are
 // above the limit
 #define FACT_SECTORS_EXCEED FACT(106)
+// and no such goal would be missed if no access touched more sectors than its bytes fill
+#define FACT_SECTORS_ALONE FACT(68)
 // Of most bank conflicts in the task of a missed goal of them: of single words, as far apart from each lane
 // to the next
 #define FACT_LANES_APART FACT(107)
@@ -171,13 +174,14 @@ __extension__ typedef unsigned __int128 Facts;
 #define FACT_ALL_JUST_PAST FACT(105)
 
 typedef struct {
-    const char *slug;    // "missing-barrier"
-    const char *title;   // "A barrier is missing"
-    const char *why;     // one or two sentences; {line} and {other} are the finding's two lines,
-                         // {upper} and {lower} the same in the order of the file, {loop} the line in
-                         // which the innermost loop around {line} begins, {local} that of local_line(),
-                         // {meeting} that of WhatIfAnswer;
-                         // {columns} elements, {row} bytes in a row of the finding's buffer
+    const char *slug;  // "missing-barrier"
+    const char *title; // "A barrier is missing"
+    const char *why;   // one or two sentences; {line} and {other} are the finding's two lines,
+                       // {upper} and {lower} the same in the order of the file, {loop} the line in
+                       // which the innermost loop around {line} begins, {local} that of local_line(), {alone}
+                     // of line_of_one_thread(), {meeting} and {test} those of WhatIfAnswer, {blocks} its
+                     // blocks, {unroll} the line of a #pragma before {test}; {columns} elements, {row} bytes
+                     // in a row of the finding's buffer
     const char *lessons; // "ch03#barriers:2 ch05#what-it-is:2": sections, and the step of that chapter's
                          // hints that helps, or no step. The first serves chapters that are not listed.
 

@@ -149,6 +149,27 @@ static bool is_counted_there(const Judgement *judgement, const GoalResult *resul
            !result->device[0];
 }
 
+bool goal_misses_by_sectors(const Judgement *judgement, const GoalResult *result) {
+    return result->state == GOAL_MISSED && result->goal->bound != AT_LEAST && !result->lacks &&
+           result->value > result->goal->limit && strstr(result->goal->measure, "_sectors") &&
+           judgement->counted[0][result->task].is_counted;
+}
+
+double goal_value_by_bytes(const Chapter *of, const Judgement *judgement, const GoalResult *result) {
+    Measured filled = judgement->counted[0][result->task];
+    for (int l = 0; l < filled.shape.launch_count; l++) {
+        Counters *counters = &filled.counters[l];
+        const uint64_t full = (counters->global_ld_bytes + 31) / 32;
+        const uint64_t beyond = counters->global_ld_sectors > full ? counters->global_ld_sectors - full : 0;
+        // Which of the sectors beyond those that are filled are inputs is not counted: at most all.
+        counters->input_ld_sectors -=
+            beyond < counters->input_ld_sectors ? beyond : counters->input_ld_sectors;
+        counters->global_ld_sectors -= beyond;
+        counters->global_st_sectors = (counters->global_st_bytes + 31) / 32;
+    }
+    return goal_value(of, result->goal, result->task, &filled, &judgement->device);
+}
+
 GoalLines goal_narrow_lines(const Judgement *judgement, const GoalResult *result) {
     const double full = 512 / 1.05;
     const char *file = kernel_file(judgement, result->task), *measure = result->goal->measure;

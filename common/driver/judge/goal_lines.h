@@ -21,6 +21,11 @@ typedef struct {
 // counted size.
 GoalLines goal_lines(const Chapter *of, const Judgement *judgement, const GoalResult *result);
 
+// Whether that goal is missed because sectors are more than its limit.
+bool goal_misses_by_sectors(const Judgement *judgement, const GoalResult *result);
+// What the measure would be, as far as it is of sectors, if no access touched more than its bytes fill.
+double goal_value_by_bytes(const Chapter *of, const Judgement *judgement, const GoalResult *result);
+
 // Lines whose requests of global memory have less than 16 bytes for each lane, with the bytes of one on
 // average. None unless a goal of requests is missed.
 GoalLines goal_narrow_lines(const Judgement *judgement, const GoalResult *result);

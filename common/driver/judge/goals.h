@@ -15,6 +15,7 @@ typedef struct {
     unsigned misalignment;           // bytes past a multiple of 16 of the buffers that may begin there
     int registers[MAX_LAUNCHES];     // a thread; 0 unknown
     int static_shared[MAX_LAUNCHES]; // bytes a block
+    int spilled[MAX_LAUNCHES];       // bytes of stores for which ptxas had no register; 0 unknown
     long long partials;              // elements of .output
     long long output_bytes;          // of all outputs together
     const Bandwidth *bandwidth;      // NULL: nothing known

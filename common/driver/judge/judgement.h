@@ -83,6 +83,9 @@ typedef struct {
     int task;
     LoopLoads loads;      // where most are
     int meeting;          // LOADS_BESIDE_EXCHANGE: the line in which lanes or warps meet there; 0: unknown
+    int unsigned_test;    // line of the loop with most loads, if nothing but an unsigned test keeps its
+                          // rounds apart; 0: none, or unknown
+    int least_blocks;     // on an SM, if __launch_bounds__ asks for as many and ptxas therefore spills; or 0
     bool reaches;         // the goal
     bool lacks_shapes;    // no other grid or block could be tried
     double factor, ratio; // how much faster the kernel would be, and its share of the reference's bandwidth

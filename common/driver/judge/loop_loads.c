@@ -1,11 +1,16 @@
 #include "driver/judge/loop_loads.h"
 
+#include <stdio.h>
+#include <string.h>
+
 #include "driver/judge/repair/ptx_lines.h"
 
 // A loop without another one in it: from its label to the branch back.
 typedef struct {
     bool has_exchange;
     int meeting;       // the line of the first exchange; 0: unknown
+    int test;          // the line of its tests, if each compares an unsigned sum; 0: others are there, too
+    bool is_ordered;   // something else keeps the order of its loads, as a store
     uint64_t requests; // of the line that loads most
 } Loop;
 
@@ -32,13 +37,58 @@ static bool is_exchange(const PtxInstruction *in) {
     return false;
 }
 
+// What nvcc leaves where it is among loads, beside exchanges.
+static bool keeps_order(const PtxInstruction *in) {
+    static const char *const opcodes[] = {"st", "atom", "red", "membar", "fence", "call", "cp"};
+    for (size_t i = 0; i < sizeof opcodes / sizeof opcodes[0]; i++)
+        if (opcode_is(in, opcodes[i])) return true;
+    return opcode_is(in, "ld") && opcode_has(in, "volatile");
+}
+
+static bool writes(const PtxInstruction *in, const char *reg) {
+    return in->operand_count > 0 && strcmp(in->operands[0], reg) == 0;
+}
+
+// The last instruction before `at`, from `first` on, that writes the register. False if there is none.
+static bool find_writer(const PtxLines *lines, int first, int at, const char *reg, PtxInstruction *in,
+                        int *place) {
+    for (int i = at - 1; i >= first; i--)
+        if (ptx_instruction(&lines->lines[i], in) && writes(in, reg)) {
+            *place = i;
+            return true;
+        }
+    return false;
+}
+
+// The line of the test of a branch in a loop from `first` on, if it compares an unsigned sum that the loop
+// computes: an index and its step. 0: it does not.
+static int unsigned_test(const PtxLines *lines, int first, int at, const PtxInstruction *branch) {
+    char name[PTX_OPERAND_BYTES];
+    const char *predicate = branch->predicate + strspn(branch->predicate, "@!");
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(predicate, " "), predicate);
+    PtxInstruction test, sum;
+    int place, unused;
+    if (!find_writer(lines, first, at, name, &test, &place) || !opcode_is(&test, "setp") ||
+        !(opcode_has(&test, "u32") || opcode_has(&test, "u64")))
+        return 0;
+    const bool is_sum =
+        find_writer(lines, first, place, test.operands[1], &sum, &unused) && opcode_is(&sum, "add");
+    return is_sum ? lines->lines[place].source : 0;
+}
+
 // False if there is another loop in it.
 static bool read_loop(const Judge *judge, int task, const PtxLines *lines, int first, int end, Loop *loop) {
     *loop = (Loop){0};
-    for (int i = first; i < end; i++) {
+    for (int i = first; i <= end; i++) {
         PtxInstruction in;
         if (!ptx_instruction(&lines->lines[i], &in)) continue;
-        if (opcode_is(&in, "bra") && loop_start(lines, i, &in) >= first) return false;
+        if (i < end && opcode_is(&in, "bra") && loop_start(lines, i, &in) >= first) return false;
+        if (opcode_is(&in, "bra")) {
+            const int test = unsigned_test(lines, first, i, &in);
+            loop->is_ordered |= test == 0 || (loop->test && loop->test != test);
+            loop->test = test;
+        }
+        loop->is_ordered |= keeps_order(&in);
         if (is_exchange(&in) && !loop->has_exchange) {
             loop->has_exchange = true;
             loop->meeting = lines->lines[i].source;
@@ -50,8 +100,8 @@ static bool read_loop(const Judge *judge, int task, const PtxLines *lines, int f
     return true;
 }
 
-LoopLoads loop_loads_find(const Judge *judge, int task, int launch, int *meeting) {
-    *meeting = 0;
+LoopLoads loop_loads_find(const Judge *judge, int task, int launch, int *meeting, int *unsigned_test) {
+    *meeting = *unsigned_test = 0;
     const Image *image = judge->subjects->kernel;
     PtxLines lines;
     LoopLoads found = LOADS_ANYWHERE;
@@ -70,6 +120,7 @@ LoopLoads loop_loads_find(const Judge *judge, int task, int launch, int *meeting
         most = loop.requests;
         found = loop.has_exchange ? LOADS_BESIDE_EXCHANGE : LOADS_ANYWHERE;
         *meeting = loop.meeting;
+        *unsigned_test = loop.is_ordered || loop.has_exchange ? 0 : loop.test;
     }
     ptx_lines_free(&lines);
     return is_known && !has_loop ? LOADS_IN_NO_LOOP : found;

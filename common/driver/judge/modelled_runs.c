@@ -362,6 +362,11 @@ bool modelled_waits_for_blocks(const ModelledWorks *done) {
     return false;
 }
 
+static int registers_with(const WhatIf *what_if, const ImageKernel *kernel) {
+    if (what_if->needs_few_registers) return 0;
+    return what_if->more_registers && kernel->spilled ? what_if->more_registers : kernel->registers;
+}
+
 bool modelled_estimate(const ModelledTask *modelled, const ModelledWorks *done, const ModelDevice *device,
                        ModelEstimate *sum) {
     const WhatIf *what_if = &modelled->what_if;
@@ -373,7 +378,7 @@ bool modelled_estimate(const ModelledTask *modelled, const ModelledWorks *done, 
         if (launch->blocks == 0) continue;
         const ModelShape shape = {.blocks = (double)launch->blocks,
                                   .block_threads = launch->block_threads,
-                                  .registers = what_if->needs_few_registers ? 0 : kernel->registers,
+                                  .registers = registers_with(what_if, kernel),
                                   .shared_bytes = what_if->needs_little_shared
                                                       ? 0
                                                       : (double)kernel->static_shared + launch->shared};

@@ -9,6 +9,7 @@ typedef struct {
     unsigned timing;          // of WHAT_IF_*
     double loads;             // in flight for each thread
     bool needs_few_registers; // so that they limit the blocks of an SM no more
+    int more_registers;       // of a thread, so that none is spilled; 0: as many as it has
     bool needs_little_shared; // likewise
     bool has_no_local_memory; // the arrays of its threads are in registers
     bool has_no_chain;        // no block waits until another one has waited

@@ -38,6 +38,7 @@ void judge_measure_shapes(Judge *judge) {
         for (int l = 0; l < shape->shape.launch_count; l++) {
             measured->registers[l] = judge->subjects->kernel->kernels[one->task][l].registers;
             measured->static_shared[l] = judge->subjects->kernel->kernels[one->task][l].static_shared;
+            measured->spilled[l] = judge->subjects->kernel->kernels[one->task][l].spilled;
         }
     }
 }

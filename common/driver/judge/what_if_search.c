@@ -4,9 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "driver/build/register_estimate.h"
 #include "driver/judge/bandwidth_modelled.h"
 #include "driver/judge/loop_loads.h"
 #include "driver/judge/modelled_runs.h"
+#include "emulator/ptx/ptx.h"
 #include "gpu/profiles.h"
 
 enum {
@@ -122,6 +124,7 @@ static bool decide(const Search *search, const Supposition *changes[], int count
     const bool is_enough = reaches(search, seconds, &ratio);
     if (factor < least_help || (!is_enough && factor <= answer->factor)) return false;
     *answer = (WhatIfAnswer){.change_count = count,
+                             .least_blocks = answer->least_blocks,
                              .task = search->modelled.index,
                              .reaches = is_enough,
                              .factor = factor,
@@ -249,6 +252,47 @@ static void suppose_shape(Search *search, const ModelledWorks *base, int launch)
         snprintf(one->words, sizeof one->words, "with %d blocks of %d threads per SM", others_fit, other);
 }
 
+// What an SM has for each thread, if it holds as many such blocks.
+static int registers_left(const ModelDevice *device, int threads, int blocks) {
+    enum { UNIT = 8, MOST = 255 };
+    const int left =
+        (int)floor(device->registers_per_sm / (ceil(threads / 32.0) * blocks) / (32 * UNIT)) * UNIT;
+    return left < MOST ? left : MOST;
+}
+
+// Whether the values that its PTX keeps at one time find room in so many registers, as far as an estimate
+// tells: ptxas would spill others.
+static bool fits_in_registers(const Search *search, int launch, int registers) {
+    const Image *image = search->modelled.image;
+    static EmulatorError error;
+    PtxModule *module =
+        image->is_ptx ? ptx_parse(image->text.data, image->text.bytes, image->name, &error) : NULL;
+    if (!module) return false;
+    CompileResult estimate = {0};
+    const bool is_known = estimate_kernels(module, &estimate);
+    const CompiledKernel *kernel =
+        compile_find_kernel(&estimate, image->kernels[search->modelled.index][launch].symbol);
+    const bool fits = is_known && kernel && kernel->registers <= registers;
+    compile_result_free(&estimate);
+    ptx_free(module);
+    return fits;
+}
+
+// Fewer blocks on an SM leave a thread more registers, if __launch_bounds__ asks for as many as there are.
+static void suppose_more_registers(Search *search, const ModelledWorks *base, int launch) {
+    const ShapeOfLaunch *shape = &base->whole.launches[launch];
+    const int threads = shape->block_threads,
+              fit = resident(search, search->modelled.image, &base->whole, launch, threads, false, false);
+    if (fit < 2 || search->modelled.image->kernels[search->modelled.index][launch].least_blocks != fit)
+        return;
+    search->judge->judgement->what_if.least_blocks = fit;
+    const int registers = registers_left(&search->device, threads, fit - 1);
+    Supposition *one = add(search, "more-registers", (WhatIf){.more_registers = registers});
+    snprintf(one->words, sizeof one->words,
+             "with up to %d registers per thread, none spilled, and so %d block%s per SM", registers, fit - 1,
+             fit == 2 ? "" : "s");
+}
+
 // Registers and shared memory that leave room for more blocks. A grid of one wave grows with it.
 static void suppose_room(Search *search, const ModelledWorks *base, int launch) {
     const ShapeOfLaunch *shape = &base->whole.launches[launch];
@@ -263,14 +307,13 @@ static void suppose_room(Search *search, const ModelledWorks *base, int launch) 
     if ((double)shape->blocks < wave) return; // there is room that the grid does not use
     // An estimate of registers proves nothing: no advice is drawn from it.
     const bool is_estimate = image->kernels[search->modelled.index][launch].registers_are_estimated;
-    if (by_registers > fit && !is_estimate) {
+    const int registers = by_registers > fit ? registers_left(device, threads, by_registers) : 0;
+    if (by_registers > fit && !is_estimate && fits_in_registers(search, launch, registers)) {
         WhatIf what_if = {.needs_few_registers = true,
                           .shape = {.blocks_per_sm = follows ? by_registers : 0}};
         Supposition *one = add(search, "registers", what_if);
-        const double warps = ceil(threads / 32.0) * by_registers;
         snprintf(one->words, sizeof one->words,
-                 "with at most %d registers per thread and so %d blocks per SM",
-                 (int)floor(device->registers_per_sm / warps / 256) * 8, by_registers);
+                 "with at most %d registers per thread and so %d blocks per SM", registers, by_registers);
     }
     if (by_shared > fit) {
         WhatIf what_if = {.needs_little_shared = true, .shape = {.blocks_per_sm = follows ? by_shared : 0}};
@@ -320,6 +363,7 @@ static bool combine(const WhatIf *a, const WhatIf *b, WhatIf *both) {
     both->timing |= b->timing;
     both->loads += b->loads;
     both->needs_few_registers |= b->needs_few_registers;
+    both->more_registers += b->more_registers;
     both->needs_little_shared |= b->needs_little_shared;
     both->has_no_local_memory |= b->has_no_local_memory;
     both->has_no_chain |= b->has_no_chain;
@@ -346,6 +390,12 @@ static void search_pairs(Search *search) {
                 return;
             }
         }
+}
+
+static bool image_spills(const Image *image, int task) {
+    for (int l = 0; l < MAX_LAUNCHES; l++)
+        if (image->kernels[task][l].spilled > 0) return true;
+    return false;
 }
 
 // The launch over all elements.
@@ -385,12 +435,18 @@ void judge_find_what_if(Judge *judge) {
     const int launch = main_launch(&search, &base->whole);
     suppose_timing(&search, base, launch);
     // Warps and their loads make up for each other, so what the reference has is asked last.
-    const bool is_alike = is_launched_like_reference(&search, base, launch);
-    if (is_alike) suppose_loads(&search, base, launch);
-    suppose_shape(&search, base, launch);
-    suppose_room(&search, base, launch);
-    if (!is_alike) suppose_loads(&search, base, launch);
+    if (image_spills(search.modelled.image, missed->task)) {
+        // More loads in flight, and more blocks on an SM, leave even less room for what is spilled.
+        suppose_more_registers(&search, base, launch);
+    } else {
+        const bool is_alike = is_launched_like_reference(&search, base, launch);
+        if (is_alike) suppose_loads(&search, base, launch);
+        suppose_shape(&search, base, launch);
+        suppose_room(&search, base, launch);
+        if (!is_alike) suppose_loads(&search, base, launch);
+    }
     if (!search_singles(&search)) search_pairs(&search);
-    judgement->what_if.loads = loop_loads_find(judge, missed->task, launch, &judgement->what_if.meeting);
+    judgement->what_if.loads = loop_loads_find(judge, missed->task, launch, &judgement->what_if.meeting,
+                                               &judgement->what_if.unsigned_test);
     judgement->what_if.lacks_shapes = !has_tried_a_shape(&search);
 }

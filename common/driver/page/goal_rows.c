@@ -219,12 +219,52 @@ static void add_narrow_lines(Text *words, const Report *report, const GoalResult
     if (narrow.count > 0) text_add(words, narrow.is_rest ? ", and less than 512 in others." : ".");
 }
 
+// "ptxas spills: its code of matmul_vectors has 5,536 bytes of stores ..." or nothing.
+static void add_spilled(Text *words, const Report *report, const GoalResult *result) {
+    const Task *task = &report->of->tasks[result->task];
+    const Measured *counted = &report->judgement->counted[0][result->task];
+    for (int l = 0; goal_is_of_bandwidth(result->goal) && l < task_launch_count(task); l++) {
+        if (counted->spilled[l] == 0) continue;
+        char bytes[32];
+        count_text(counted->spilled[l], bytes, sizeof bytes);
+        text_printf(
+            words,
+            " ptxas gives a thread of %s %d registers and spills: values for %s bytes of stores in its "
+            "code find no register, which the model leaves out.",
+            task->launches[l].kernel, counted->registers[l], bytes);
+    }
+}
+
+// What would remain of a goal of bytes if all accesses were coalesced, where that is still too much; and the
+// bytes that the lanes of its lines ask for.
+static void add_remaining(Text *words, const Report *report, const GoalResult *result,
+                          const GoalLines *by_line) {
+    const Judgement *judgement = report->judgement;
+    if (by_line->count == 0 || !goal_misses_by_sectors(judgement, result) ||
+        !strstr(result->goal->measure, " / n"))
+        return;
+    const double by_bytes = goal_value_by_bytes(report->of, judgement, result), little = 1.01;
+    if (by_bytes <= little * result->goal->limit || result->value <= little * by_bytes) return;
+    char value[32];
+    measure_text(by_bytes, value, sizeof value);
+    text_printf(words, " If no access touched more sectors than its bytes fill, %s would remain", value);
+    for (int i = 0; i < by_line->count; i++) {
+        const LineCounters line = goal_line_requests(judgement, result->task, by_line->lines[i].line);
+        const double bytes = (double)(line.counters.global_ld_bytes + line.counters.global_st_bytes);
+        measure_text(bytes / (double)result->size.n, value, sizeof value);
+        text_printf(words, "%s%s bytes per element in line %d", i == 0 ? ": " : ", ", value,
+                    by_line->lines[i].line);
+    }
+    text_add(words, by_line->is_rest ? ", the rest elsewhere." : ".");
+}
+
 // "Counted in line 40." or "By line: 8 in line 21, 8 in line 25." or nothing.
 static void add_lines(Text *words, const Report *report, const GoalResult *result) {
     const GoalLines by_line = goal_lines(report->of, report->judgement, result);
     if (by_line.count == 1 && by_line.lines[0].value == result->value) {
         text_printf(words, " Counted in line %d.", by_line.lines[0].line);
         add_request(words, report, result, &by_line);
+        add_remaining(words, report, result, &by_line);
         return;
     }
     for (int i = 0; i < by_line.count; i++) {
@@ -235,6 +275,8 @@ static void add_lines(Text *words, const Report *report, const GoalResult *resul
     if (by_line.count > 0) text_add(words, by_line.is_rest ? ", the rest elsewhere." : ".");
     if (by_line.count == 0) add_narrow_lines(words, report, result);
     add_request(words, report, result, &by_line);
+    add_remaining(words, report, result, &by_line);
+    if (result->state == GOAL_MISSED) add_spilled(words, report, result);
     if (result->state == GOAL_MISSED) add_residence(words, report, result);
 }
 

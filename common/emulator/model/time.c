@@ -231,6 +231,10 @@ static void say(ModelEstimate *e, const ModelDevice *d, const ModelShape *s) {
     case MODEL_LATENCY:
         if (e->blocks > busy * running)
             snprintf(to, room, "blocks: %.0f of them begin and end, one after the other", s->blocks);
+        else if (e->bytes_in_flight < 512 && s->blocks < d->sm_count)
+            snprintf(to, room,
+                     "bytes in flight: %.0f bytes on %.0f of %.0f SMs, %.0f KiB on each would fill it",
+                     e->bytes_in_flight, s->blocks, d->sm_count, e->bytes_to_fill / 1024);
         else if (e->bytes_in_flight < 0.9 * e->bytes_to_fill && s->blocks < d->sm_count)
             snprintf(to, room,
                      "bytes in flight: %.1f KiB on %.0f of %.0f SMs, %.0f KiB on each would fill it",
@@ -254,6 +258,13 @@ double model_collecting_seconds(const ModelDevice *d, const ModelWork *w) {
     const double cycles = time->cycles + (time->l2_trips - TRIPS_OF_COLLECTING) * d->l2_latency +
                           time->dram_trips * d->dram_latency;
     return above_zero(cycles) / d->clock_hz;
+}
+
+// Of the warps on an SM, the share that has loads on their way while the slowest of a block has: others have
+// ended, or load nothing. 1 if it is most of them.
+static double loading_share(const Placement *p, const ModelWork *w) {
+    const double share = share_of(w->warp_time.dram_trips, p->warps * w->block_time.dram_trips);
+    return share > 0 && share < 0.5 ? share : 1;
 }
 
 void model_estimate(const ModelDevice *d, const ModelShape *s, const ModelWork *w, ModelEstimate *e) {
@@ -308,7 +319,7 @@ void model_estimate(const ModelDevice *d, const ModelShape *s, const ModelWork *
     e->seconds = e->launch + running;
 
     double cycles = d->dram_latency + spread * d->dram_latency_spread;
-    e->bytes_in_flight = p.warps_on_sm * share_of(w->first * sector_bytes, trips);
+    e->bytes_in_flight = loading_share(&p, w) * p.warps_on_sm * share_of(w->first * sector_bytes, trips);
     e->bytes_to_fill = d->peak_bytes_per_s * d->dram_read / d->sm_count * cycles / d->clock_hz;
     e->limiter = limiter_of(e);
     say(e, d, s);
