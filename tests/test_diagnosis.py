@@ -522,6 +522,12 @@ def test_a_loop_is_spoken_of_only_around_the_access(
         assert f"The loop in line {loop} " in answer.why
 
 
+def test_a_thread_number_that_counts_blocks_first_is_not_miscounted(probe: Path) -> None:
+    for index, is_wrong in (("blockIdx.x + threadIdx.x * gridDim.x", False), ("blockIdx.x + threadIdx.x", True)):
+        answer = match(probe, *UNORDERED, code=f"int i = {index};\n\n\n\n")
+        assert (answer.slug == "thread-number-miscounted") == is_wrong, index
+
+
 def test_only_what_ends_right_behind_the_array_is_one_past_its_end(probe: Path) -> None:
     outside = ("verdict OOB", "finding out of bounds", "bytes 4", "line 1", "object in", "size 132")
     ahead = "if (i + threads <= n) next = in[i + threads];"

@@ -556,6 +556,14 @@ static bool has_lines(const char *words, const Evidence *evidence) {
     return !needs_both || finding->other_place.line > 0;
 }
 
+// Whether its clue is in what a repair leaves as it is: a kernel that passes with it has not made the
+// mistake.
+static bool is_in_unchanged(const Mistake *mistake, const Evidence *evidence) {
+    const Repair *repair = &evidence->judgement->repair;
+    return mistake->source && repair->changes[0].line > 0 &&
+           fits(mistake->source, text_chars(&evidence->unchanged));
+}
+
 static bool matches(const Mistake *mistake, const Evidence *evidence) {
     if (!has_lines(mistake->why, evidence)) return false;
     if (mistake->verdicts && !(mistake->verdicts & BIT(evidence->judgement->verdict))) return false;
@@ -572,6 +580,8 @@ static bool matches(const Mistake *mistake, const Evidence *evidence) {
     if (mistake->is_account && !is_proved) return false;
     if (mistake->is_repair && !is_repaired(mistake, &evidence->judgement->repair)) return false;
     if (is_refuted(mistake, &evidence->judgement->repair)) return false;
+    if (mistake->is_in_change && evidence->judgement->repair.is_of_source && is_in_unchanged(mistake, evidence))
+        return false;
     const Facts of_values =
         is_proved ? FACT_INTEGERS_RIGHT | FACT_FINITE_RIGHT | FACT_CLOSE | FACT_OFF_BY_A_CONSTANT : (Facts)0;
     if (~evidence->facts & mistake->facts & ~of_values) return false;
@@ -712,14 +722,6 @@ static bool is_only_text(const Repair *repair) {
     for (int c = 0; c < repair->change_count; c++)
         is_of_blocks = is_of_blocks && strcmp(repair->changes[c].name, "block-size") == 0;
     return !says_why(repair) && (repair->is_of_source || is_of_blocks);
-}
-
-// Whether its clue is in what a repair leaves as it is: a kernel that passes with it has not made the
-// mistake.
-static bool is_in_unchanged(const Mistake *mistake, const Evidence *evidence) {
-    const Repair *repair = &evidence->judgement->repair;
-    return mistake->source && repair->changes[0].line > 0 &&
-           fits(mistake->source, text_chars(&evidence->unchanged));
 }
 
 // Whether what is known for certain leaves room for it: once a change is known that repairs the kernel or

@@ -199,6 +199,7 @@ typedef struct {
     const char *other;  // in that of its other side
     const char *loop;   // in the head of the innermost loop around the finding's line
     const char *source; // anywhere in the source
+    bool is_in_change;  // and if a repair is another text, not only in what that leaves as it is
     const char *absent; // nowhere in the source
     const char *missed; // the measure of a goal that is missed
     bool is_more;       // and whose value is more than its limit: a goal of an exact number
