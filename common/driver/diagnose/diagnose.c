@@ -580,7 +580,8 @@ static bool matches(const Mistake *mistake, const Evidence *evidence) {
     if (mistake->is_account && !is_proved) return false;
     if (mistake->is_repair && !is_repaired(mistake, &evidence->judgement->repair)) return false;
     if (is_refuted(mistake, &evidence->judgement->repair)) return false;
-    if (mistake->is_in_change && evidence->judgement->repair.is_of_source && is_in_unchanged(mistake, evidence))
+    if (mistake->is_in_change && evidence->judgement->repair.is_of_source &&
+        is_in_unchanged(mistake, evidence))
         return false;
     const Facts of_values =
         is_proved ? FACT_INTEGERS_RIGHT | FACT_FINITE_RIGHT | FACT_CLOSE | FACT_OFF_BY_A_CONSTANT : (Facts)0;
