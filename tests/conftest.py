@@ -82,18 +82,25 @@ def _is_chosen(which: str, names: tuple[str, ...], config: pytest.Config) -> boo
     return bool(config.getoption("--whole")) or names[_commit() // TURNS % len(names)] == which
 
 
-# Files about what is around the judge. A run of .ci/run has every third of them, which take about as long each time.
-AROUND = (
-    *("test_report.py", "test_class_slurm.py", "test_watch.py"),
-    *("test_recording.py", "test_report_page.py", "test_output_lost.py"),
-    *("test_by_hand.py", "test_seeds.py", "test_site.py"),
+# Files that take long. A run of .ci/run has those of one third, and the thirds take about as long as each other.
+LONG_FILES = (
+    ("test_report.py", "test_recording.py", "test_by_hand.py", "test_bandwidth.py"),
+    (
+        *("test_class_slurm.py", "test_report_page.py", "test_seeds.py"),
+        *("test_other_failures.py", "test_compile.py", "test_first_tries.py"),
+    ),
+    (
+        *("test_watch.py", "test_output_lost.py", "test_site.py", "test_large_sizes.py"),
+        *("test_predict.py", "test_variants.py", "test_history_damage.py", "test_learner.py"),
+    ),
 )
 
 
 def _is_left_out(item: pytest.Item, config: pytest.Config) -> bool:
-    is_around = "WARPBOOK_CI" in os.environ and item.path.name in AROUND and not config.getoption("--whole")
-    if is_around and AROUND.index(item.path.name) % 3 != _commit() // TURNS % 3:
-        return True
+    if "WARPBOOK_CI" in os.environ and not config.getoption("--whole"):
+        third = next((t for t, files in enumerate(LONG_FILES) if item.path.name in files), None)
+        if third not in (None, _commit() // TURNS % len(LONG_FILES)):
+            return True
     one_of = item.get_closest_marker("one_of")
     if one_of and not _is_chosen(*one_of.args, config):
         return True

@@ -190,7 +190,7 @@ static bool attach_all(Machine *m, Recorders *recorders) {
         initcheck_observe(m, &observer);
         attach(m, &observer);
     }
-    if (launch->checks & CHECK_RACE) {
+    if (launch->checks & (CHECK_RACE | CHECK_SHARED_RACE)) {
         RaceOrder *order = racecheck_observe(m, &observer);
         if (!order) return false;
         attach(m, &observer);

@@ -190,6 +190,9 @@ bool large_case_begin(const Task *task, const CaseShape *shape, const ImageKerne
         filter_weights(task, coefficients < 0 ? NULL : large->content[coefficients], &large->filter);
     request->kind = REQUEST_SAMPLE;
     request->checks = CHECK_MEMORY | CHECK_SYNC;
+    // Of the sizes that take little time this has the most rounds, and what only many of them show. Tasks that are
+    // not large have the kernel of another one.
+    if (shape->size.n == timed_size(task, 0).n && task->large.n == 0) request->checks |= CHECK_SHARED_RACE;
     request->output = task_output(task);
     request->written_most = WRITTEN_MOST;
     bool is_load = false;

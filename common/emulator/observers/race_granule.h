@@ -15,6 +15,8 @@ typedef struct {
     unsigned shared_shift;   // granules of shared memory, the same for all blocks
     unsigned interval_shift; // and of their intervals
     bool has_async_proxy;    // the program has bulk copies or wgmma
+    bool is_of_shared_only;  // CHECK_SHARED_RACE, with
+    long long lanes_left;    // whose accesses are looked at
     RaceBlock *free_blocks;
 } Racecheck;
 

@@ -14,6 +14,8 @@
 
 // Races after which nothing more is looked for: a kernel whose every access races would take minutes.
 enum { ENOUGH_RACES = 1 << 15 };
+// Accesses by lanes after which a launch of which shared memory alone is looked at has shown what it can.
+enum { MOST_OF_SHARED_ONLY = 1 << 19 };
 
 // ---- Accesses ---------------------------------------------------------------------------------------------
 
@@ -151,6 +153,10 @@ static void check_access(void *self, const Access *a) {
         take_interval_over(r, a->warp->block);
     }
     if (a->is_volatile) order_flag(&r->order, a);
+    if (r->is_of_shared_only) {
+        if (!is_shared) return;
+        if ((r->lanes_left -= __builtin_popcount(a->mask)) < 0) r->order.off = true;
+    }
     check_closely(r, a, b->epoch[a->warp->index]);
 }
 
@@ -302,6 +308,8 @@ RaceOrder *racecheck_observe(Machine *m, Observer *observer) {
     r->order.blocks = (uint64_t)grid[0] * grid[1] * grid[2];
     r->shared_shift = r->interval_shift = 2;
     r->has_async_proxy = m->program->uses_async_proxy;
+    r->is_of_shared_only = !(m->launch->checks & CHECK_RACE);
+    r->lanes_left = MOST_OF_SHARED_ONLY;
     *observer = (Observer){.access = access_checked,
                            .chosen = check_access,
                            .async_access = async_checked,
