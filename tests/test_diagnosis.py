@@ -72,6 +72,7 @@ def test_there_are_enough_and_they_are_well_formed(catalogue: list[Entry]) -> No
             "{columns}",
             "{row}",
             "{meeting}",
+            "{alone}",
         }
         assert set(re.findall(r"{\w+}", entry.why)) <= blanks, entry
         assert entry.verdicts, f"{entry.slug} would fit any verdict"
