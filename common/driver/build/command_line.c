@@ -26,6 +26,10 @@ static void nvcc_command(const Build *build, CommandLine *line) {
     ADD_ALL(line, options);
     snprintf(line->architecture, sizeof line->architecture, "-arch=compute_%d", build->result->ptx_arch);
     add(line, line->architecture);
+    if (build->request->is_quick) {
+        add(line, "-Xcicc");
+        add(line, "-O1");
+    }
     if (build->toolchain.host_compiler[0]) {
         add(line, "-ccbin");
         add(line, build->toolchain.host_compiler);

@@ -31,8 +31,9 @@ static void describe_options(Build *build) {
     result->sass_arch = request->sass_arch ? request->sass_arch : 90;
     // ptxas refuses PTX for a newer device than it assembles for: an older one gets the PTX's own.
     if (result->sass_arch > 0 && result->sass_arch < result->ptx_arch) result->sass_arch = result->ptx_arch;
-    snprintf(build->key.options, sizeof build->key.options, "3: -std=c++17 -lineinfo compute_%d sm_%d%s",
-             result->ptx_arch, result->sass_arch, request->want_cubin ? " cubin" : "");
+    snprintf(build->key.options, sizeof build->key.options, "3: -std=c++17 -lineinfo compute_%d sm_%d%s%s",
+             result->ptx_arch, result->sass_arch, request->want_cubin ? " cubin" : "",
+             request->is_quick ? " quick" : "");
 }
 
 // Takes the results of an earlier call where nothing has changed since. `has_compiler` false: the

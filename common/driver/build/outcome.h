@@ -26,6 +26,7 @@ typedef struct {
     bool want_cubin;                     // keep what ptxas makes
     double time_limit;                   // seconds of processor time for all compilers; 0: 30
     bool always;                         // run the compiler even when nothing changed
+    bool is_quick;                       // nvcc: hardly optimize; a text of many variants takes a third of the time
     bool assembles_beside;               // ptxas may work on after the call, until assembly_end()
     const volatile sig_atomic_t *cancel; // becomes non-zero to stop; NULL: never
 } CompileRequest;

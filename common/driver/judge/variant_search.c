@@ -49,6 +49,7 @@ struct VariantSearch {
     int survivors[MOST_SURVIVORS], survivor_count;
     uint64_t steps[MOST_SURVIVORS]; // of the first case that each was screened with, in their order
     pid_t compiler;                 // beside; 0: none
+    bool is_quick;                  // the image: many variants are tried, and few are left for one as kernel.cu's
     char source[PATH_MAX];
 };
 
@@ -221,6 +222,7 @@ static CompileRequest request_of(const VariantSearch *of, double seconds) {
                             .include_directory = subjects->include_folder,
                             .ptx_arch = subjects->ptx_arch,
                             .sass_arch = -1,
+                            .is_quick = of->is_quick,
                             .time_limit = time_left(of, seconds)};
 }
 
@@ -268,6 +270,7 @@ static bool make_image(VariantSearch *of) {
 
 void variant_search_begin(VariantSearch *of) {
     VariantLines lines;
+    of->is_quick = true;
     const CompileRequest request = request_of(of, 0);
     if (of->compiler || time_left(of, 0) <= 0) return;
     choose_text(of, 0, likeliest(of));
@@ -381,8 +384,8 @@ static bool survives(VariantSearch *of, Worker *worker, int which, const Case ca
     return true;
 }
 
-// Runs a few cases with each variant in one runner, which has the image loaded.
-static void screen(VariantSearch *of) {
+// Runs a few cases with each variant in one runner, which has the image loaded. False: with this image none fails.
+static bool screen(VariantSearch *of) {
     Search *search = &of->search;
     Case cases[SCREENING];
     int *order = order_of(of);
@@ -410,6 +413,7 @@ static void screen(VariantSearch *of) {
     search->ptx.most_steps = 0;
     text_free(&text);
     free(order);
+    return case_count > 0;
 }
 
 // A barrier or a fence is right in any of several lines; a value that repairs the kernel in two places proves
@@ -615,8 +619,9 @@ static bool read_image(VariantSearch *of) {
 }
 
 // The text has the survivors alone from now on: without all other variants its cases take a fraction of the
-// time, more than another compilation.
+// time, more than another compilation, which has all optimizations.
 static bool narrow(VariantSearch *of) {
+    of->is_quick = false;
     for (int v = 0; v < of->variants.count; v++) of->is_left_out[v] = true;
     for (int s = 0; s < of->survivor_count; s++) {
         const int function = of->variants.all[of->survivors[s]].function;
@@ -666,8 +671,13 @@ void variant_search_run(VariantSearch *of, double work) {
          first = last, last = MOST_VARIANTS) {
         choose_text(of, first, last);
         of->search.work = work;
+        of->is_quick = true;
         if (!read_image(of)) continue;
-        screen(of);
+        if (!screen(of)) { // what fails may be what optimizations make of the text
+            of->is_quick = false;
+            if (!read_image(of)) continue;
+            screen(of);
+        }
         work = of->search.work;
         if (narrow(of) && choose(of)) return;
         of->survivor_count = 0;
