@@ -80,6 +80,7 @@ Symptoms search_symptoms(const Search *search, const CaseReport *report) {
     return (Symptoms){
         .verdict = report->verdict,
         .finding = report->has_finding ? &report->finding : NULL,
+        .cause = report->has_cause ? &report->cause : NULL,
         .is_weak = schedule_is_weak(report->settings.schedule),
         .is_of_order = report->settings.schedule != 0,
         .n = report->settings.size.n,

@@ -331,7 +331,12 @@ void judge_find_repair(Judge *judge, double work, const Repair known[], int know
     if (!image || !image->is_ptx || !find_smallest(&search)) return;
     if (schedule_holds(search.smallest.schedule)) return; // each attempt would take as long as the waiting
     if (task_ptx_make(judge, image, search.ptx.task, search_source(&search), &search.ptx)) {
-        if (!search_passes_smallest(&search, NULL, 0, &search.work)) search_all(&search);
+        // What does not end takes longest without a change: that is only run where one has been found.
+        const bool is_endless = search.shown->verdict == VERDICT_TIMEOUT;
+        if (is_endless || !search_passes_smallest(&search, NULL, 0, &search.work)) search_all(&search);
+        if (is_endless && judgement->repair.change_count > 0 &&
+            search_passes_smallest(&search, NULL, 0, &search.work))
+            judgement->repair = (Repair){0};
     }
     changes_free(&search.changes);
     task_ptx_free(&search.ptx);

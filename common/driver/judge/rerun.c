@@ -69,7 +69,7 @@ static bool choose_variant(Worker *worker, int variant, RunProgram *program) {
 
 // The most that a launch takes while a change is tried, which may make a loop endless.
 static uint64_t few_steps(const CaseShape *shape) {
-    enum { STEPS = 1 << 24, EACH_STEPS = 64 }; // and those for each element and thread
+    enum { STEPS = 1 << 24, EACH_STEPS = 128 }; // and those for each element and thread
     return STEPS + EACH_STEPS * (uint64_t)(shape->size.n + case_threads(shape));
 }
 

@@ -592,12 +592,13 @@ static bool take_variants(VariantSearch *of) {
 VariantSearch *variant_search_new(const Search *search) {
     const CaseReport *shown = search->shown;
     const VariantClues clues = {.line = search->line         ? search->line
+                                        : shown->has_cause   ? shown->cause.place.line
                                         : shown->has_finding ? shown->finding.place.line
                                                              : 0,
                                 .is_of_order =
                                     shown->verdict == VERDICT_RACE || shown->verdict == VERDICT_SYNC ||
                                     shown->verdict == VERDICT_UNINIT || shown->verdict == VERDICT_TIMEOUT ||
-                                    shown->settings.schedule != 0,
+                                    shown->has_cause || shown->settings.schedule != 0,
                                 .is_of_size = search->smallest.size.n >= SMALL};
     VariantSearch *of = without_variants(search);
     if (!of) return NULL;

@@ -72,6 +72,7 @@ void propose_one_load(const Kernel *kernel);
 void propose_zero_registers(const Kernel *kernel);
 void propose_zero_output(const Kernel *kernel);
 void propose_zero_shared(const Kernel *kernel);
+void propose_larger_array(const Kernel *kernel);
 void propose_more_shared(const Kernel *kernel);
 void propose_guard(const Kernel *kernel, bool is_everywhere);
 void propose_single_accesses(const Kernel *kernel);
@@ -93,6 +94,7 @@ int times_said(const char *line, long number); // how often a line of kernel.cu 
 void propose_operators(const Kernel *kernel);
 // quantities.c: other parameters, and numbers of threads and blocks, in one place.
 void propose_quantities(const Kernel *kernel);
+void propose_steps(const Kernel *kernel); // a number along the other axis, in the line of the finding
 // addresses.c: other elements, sizes of elements, signs and arrays.
 void propose_neighbours(const Kernel *kernel);
 void propose_other_elements(const Kernel *kernel);

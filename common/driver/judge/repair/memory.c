@@ -1,6 +1,7 @@
 // What memory and variables hold at first, how large arrays are, and what stores do.
 #include "driver/judge/repair/kernel.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -174,19 +175,47 @@ void propose_single_accesses(const Kernel *kernel) {
     propose_single(kernel, finding, true);
 }
 
-void propose_more_shared(const Kernel *kernel) {
+// Whether an array of the PTX is the one that a finding names, as "_ZZ4foldfE7of_warp" is of_warp.
+static bool is_array(const char *symbol, const char *name) {
+    const size_t length = strlen(name), all = strlen(symbol);
+    if (length == 0 || all < length || strcmp(symbol + all - length, name) != 0) return false;
+    return all == length || isdigit((unsigned char)symbol[all - length - 1]);
+}
+
+static void propose_times_shared(const Kernel *kernel, const char *name, int times) {
+    enum { MOST_BYTES = 32768 };
     Change *change = NULL;
-    for (int i = kernel->declared; i < kernel->end; i++) {
-        char name[256];
+    // An array of a function that several kernels call is declared outside of all of them.
+    for (int i = name ? 0 : kernel->declared; i < kernel->end; i++) {
+        char symbol[256];
         long bytes;
-        if (!shared_array(&kernel->lines->lines[i], name, &bytes) || bytes > 16384) continue;
+        if (!shared_array(&kernel->lines->lines[i], symbol, &bytes) || times * bytes > MOST_BYTES ||
+            (name && !is_array(symbol, name)))
+            continue;
         if (!change) {
             change = changes_add(kernel->changes, CHANGE_MORE_SHARED, 0);
-            say(change, "arrays in shared memory that are twice as large");
+            if (change && name)
+                snprintf(change->words, sizeof change->words, "an array %s that is %d times as large", name,
+                         times);
+            else
+                say(change, "arrays in shared memory that are twice as large");
         }
-        change_replace(kernel->changes, change, i, "\t.shared .align 16 .b8 %s[%ld];", name, 2 * bytes);
+        change_replace(kernel->changes, change, i, "\t.shared .align 16 .b8 %s[%ld];", symbol, times * bytes);
     }
 }
+
+// The array of the finding alone, up to as often as a block has lanes for each warp.
+void propose_larger_array(const Kernel *kernel) {
+    enum { MOST_TIMES = 32 };
+    static const char shared[] = "shared ";
+    const Finding *finding = kernel->symptoms->finding;
+    const bool is_shared = finding && starts_with(finding->object, shared);
+    for (int times = 2; is_shared && times <= MOST_TIMES; times *= 2)
+        if (finding->index >= 0 && finding->index < times * (int64_t)finding->object_bytes)
+            propose_times_shared(kernel, finding->object + strlen(shared), times);
+}
+
+void propose_more_shared(const Kernel *kernel) { propose_times_shared(kernel, NULL, 2); }
 
 // ---- Stores ----------------------------------------------------------------------------------------------
 

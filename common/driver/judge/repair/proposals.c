@@ -99,6 +99,16 @@ static bool waits_for_others(const Kernel *kernel) {
     return false;
 }
 
+// A wrong address from a place that other threads write, where the value was read.
+static void propose_for_cause(const Kernel *kernel) {
+    if (!kernel->symptoms->cause) return;
+    Symptoms symptoms = *kernel->symptoms;
+    Kernel there = *kernel;
+    symptoms.finding = symptoms.cause;
+    there.symptoms = &symptoms;
+    propose_barriers(&there, CHANGE_BARRIER, true);
+}
+
 static void propose_for_small(const Kernel *kernel) {
     const Symptoms *symptoms = kernel->symptoms;
     const bool may_race = symptoms->verdict == VERDICT_RACE || symptoms->verdict == VERDICT_WRONG ||
@@ -118,6 +128,7 @@ static void propose_for_small(const Kernel *kernel) {
     const bool is_sync = symptoms->verdict == VERDICT_SYNC, is_uninit = symptoms->verdict == VERDICT_UNINIT;
     if (symptoms->n > INT16_MAX) propose_limits(kernel); // smaller sizes are right
     if (!has_bad_address) propose_waits(kernel);
+    if (symptoms->verdict == VERDICT_TIMEOUT) propose_steps(kernel); // each attempt is much work
     if (symptoms->n > INT8_MAX && (symptoms->verdict == VERDICT_OOB || symptoms->verdict == VERDICT_WRONG ||
                                    symptoms->verdict == VERDICT_TIMEOUT))
         propose_wide(kernel);
@@ -134,6 +145,8 @@ static void propose_for_small(const Kernel *kernel) {
         propose_zero_where_skipped(kernel);
     }
     if (symptoms->is_unwritten) propose_one_more_block(kernel);
+    const bool leaves_early = symptoms->verdict == VERDICT_WRONG && waits_for_others(kernel);
+    if (leaves_early && symptoms->is_unwritten) propose_staying(kernel, true);
     if (is_without_order && symptoms->launch_lacks > 1) propose_larger_launch(kernel);
     if (is_costly) propose_one_way(kernel);
     if (is_uninit || symptoms->verdict == VERDICT_WRONG) {
@@ -158,11 +171,13 @@ static void propose_for_small(const Kernel *kernel) {
         propose_barriers(kernel, CHANGE_WARP_BARRIER, true);
     if (may_race) propose_atomics(kernel);
     if (may_race) propose_one_writer(kernel);
+    if (has_bad_address) propose_for_cause(kernel);
     if (symptoms->verdict == VERDICT_OOB) {
         // If all is right without the accesses that are out of bounds, nothing but a bound is wrong: any
         // other change only keeps the kernel away from it.
         propose_comparisons(kernel, false);
         propose_guard(kernel, false);
+        propose_larger_array(kernel);
     }
     if (has_bad_address) propose_for_address(kernel);
     propose_numbers(kernel);
@@ -172,7 +187,7 @@ static void propose_for_small(const Kernel *kernel) {
     if (!has_bad_address) propose_quantities(kernel);
     propose_comparisons(kernel, true);
     if (symptoms->verdict == VERDICT_WRONG) propose_block_sizes(kernel);
-    if (symptoms->verdict == VERDICT_WRONG && waits_for_others(kernel)) propose_staying(kernel, true);
+    if (leaves_early && !symptoms->is_unwritten) propose_staying(kernel, true);
     if (symptoms->verdict == VERDICT_OOB) {
         propose_more_shared(kernel);
         propose_guard(kernel, true);

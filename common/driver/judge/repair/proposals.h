@@ -7,6 +7,7 @@
 typedef struct {
     Verdict verdict;
     const Finding *finding; // NULL: none
+    const Finding *cause;   // CaseReport; NULL: none
     bool is_weak;           // only weak schedules fail
     bool is_of_order;       // the plain schedule does not fail
     long long n;            // elements of the smallest case that fails

@@ -646,17 +646,36 @@ static void propose_in_line(const Known *known, int line) {
                 propose_exchange(known, line, said, one, other);
 }
 
-// The line of the finding first.
-void propose_quantities(const Kernel *kernel) {
+static const Known *find_all(const Kernel *kernel) {
     static Known known;
-    int lines[MOST];
-    const int here = kernel->symptoms->finding ? kernel->symptoms->finding->place.line : 0;
-    if (!wants(kernel, CHANGE_NUMBER)) return;
     known = (Known){.kernel = kernel};
     find_holders(&known);
     find_variables(&known);
     find_scaled(&known);
-    if (here) propose_in_line(&known, here);
+    return &known;
+}
+
+void propose_steps(const Kernel *kernel) {
+    static const int pairs[][2] = {{NCTAID, NCTAID_Y}, {NCTAID_Y, NCTAID}, {NTID, NTID_Y}, {NTID_Y, NTID}};
+    const int here = kernel->symptoms->finding ? kernel->symptoms->finding->place.line : 0;
+    char said[512];
+    if (!wants(kernel, CHANGE_NUMBER) || !here || !kernel_line(kernel, here, said, sizeof said)) return;
+    const Known *known = find_all(kernel);
+    for (size_t p = 0; p < sizeof pairs / sizeof *pairs; p++) {
+        const int was = pairs[p][0], now = pairs[p][1];
+        if (is_known(known, was) && is_known(known, now) && may_stand_for(known, was, now) &&
+            said_in(known, was, here, said) && users_in(known, here, was) > 0)
+            propose_quantity(known, here, said, -1, was, now);
+    }
+}
+
+// The line of the finding first.
+void propose_quantities(const Kernel *kernel) {
+    int lines[MOST];
+    const int here = kernel->symptoms->finding ? kernel->symptoms->finding->place.line : 0;
+    if (!wants(kernel, CHANGE_NUMBER)) return;
+    const Known *known = find_all(kernel);
+    if (here) propose_in_line(known, here);
     int count = list_lines(kernel, is_any, lines);
     for (int i = kernel->first; i < kernel->end && count < MOST; i++) {
         const int call = kernel->lines->lines[i].call;
@@ -665,5 +684,5 @@ void propose_quantities(const Kernel *kernel) {
         if (!is_there) lines[count++] = call;
     }
     for (int l = 0; l < count; l++)
-        if (lines[l] != here) propose_in_line(&known, lines[l]);
+        if (lines[l] != here) propose_in_line(known, lines[l]);
 }

@@ -332,23 +332,6 @@ static int compare_lines(const void *left, const void *right) {
     return *(const int *)left - *(const int *)right;
 }
 
-// Whether a loop begins in a line of kernel.cu that has no product, and a compiler has moved one
-// there, from where the loop uses it.
-static bool has_product_of_loop(const Kernel *kernel, int number) {
-    bool is_loop = false, has_product = false;
-    char said[512];
-    for (int b = 0; b < kernel->blocks.block_count; b++)
-        is_loop |= kernel->blocks.blocks[b].kind == BLOCK_LOOP && kernel->blocks.blocks[b].head == number;
-    if (!is_loop || !kernel_line(kernel, number, said, sizeof said) || strchr(said, '*')) return false;
-    for (int i = kernel->first; i < kernel->end && !has_product; i++) {
-        PtxInstruction in;
-        has_product = kernel->lines->lines[i].source == number &&
-                      ptx_instruction(&kernel->lines->lines[i], &in) && kind_of(&in) == WIDE_CALCULATION &&
-                      (opcode_is(&in, "mul") || opcode_is(&in, "mad"));
-    }
-    return has_product;
-}
-
 // The last product of two names in a line of kernel.cu, as "row * columns"; false: it has none.
 static bool product_in(const char *line, char *product, size_t room) {
     const char *found = NULL, *end = NULL;
@@ -361,6 +344,41 @@ static bool product_in(const char *line, char *product, size_t room) {
         end = last;
     }
     return found && (size_t)snprintf(product, room, "%.*s", (int)(end - found), found) < room;
+}
+
+// The loop that begins in a line of kernel.cu; -1: none.
+static int loop_of_head(const Kernel *kernel, int number) {
+    for (int b = 0; b < kernel->blocks.block_count; b++)
+        if (kernel->blocks.blocks[b].kind == BLOCK_LOOP && kernel->blocks.blocks[b].head == number) return b;
+    return -1;
+}
+
+// How often a line changes a variable by a sum, as in `i += 4` and `i++`.
+static int sums_said(const char *said) {
+    static const char *const signs[] = {"++", "--", "+=", "-="};
+    int count = 0;
+    for (size_t s = 0; s < sizeof signs / sizeof *signs; s++)
+        for (const char *at = said; (at = strstr(at, signs[s])) != NULL; at += 2) count++;
+    return count;
+}
+
+// Whether a loop begins in a line of kernel.cu that has no product, and a compiler has moved one
+// there, from where the loop uses it: as a product, or as a sum that it adds to in each round.
+static bool has_product_of_loop(const Kernel *kernel, int number) {
+    int products = 0, sums = 0;
+    char said[512];
+    if (loop_of_head(kernel, number) < 0 || !kernel_line(kernel, number, said, sizeof said) ||
+        strchr(said, '*'))
+        return false;
+    for (int i = kernel->first; i < kernel->end; i++) {
+        PtxInstruction in;
+        if (kernel->lines->lines[i].source != number || !ptx_instruction(&kernel->lines->lines[i], &in) ||
+            kind_of(&in) != WIDE_CALCULATION)
+            continue;
+        products += opcode_is(&in, "mul") || opcode_is(&in, "mad");
+        sums += opcode_is(&in, "add") && strcmp(in.operands[0], in.operands[1]) == 0;
+    }
+    return products > 0 || sums > sums_said(said);
 }
 
 // " (and wherever row * columns is again)", if other lines of the function calculate the same product: a
@@ -461,15 +479,61 @@ static int add_moved(const Kernel *kernel, int lines[], int count, int room, int
     return count;
 }
 
+// Whether a line calls the function that begins with another line, as "__device__ int at(int row) {".
+static bool calls(const char *said, const char *head) {
+    char call[64];
+    const char *open = strchr(head, '('), *name = open;
+    while (name && name > head && is_word(name[-1])) name--;
+    if (!name || name == open || open - name + 2 > (int)sizeof call) return false;
+    snprintf(call, sizeof call, "%.*s", (int)(open + 1 - name), name);
+    for (const char *at = said; (at = strstr(at, call)) != NULL; at++)
+        if (at == said || !is_word(at[-1])) return true;
+    return false;
+}
+
+// Adds the line's own product, and those of the functions that it calls, to `lines`. How many there are then.
+static int add_products(const Kernel *kernel, int lines[], int count, int room, int number) {
+    char said[512], line[512], product[40];
+    if (!kernel_line(kernel, number, said, sizeof said)) return count;
+    if (count < room && product_in(said, product, sizeof product) && !counts_threads(product))
+        count = add_number(lines, count, number);
+    for (int b = 0; b < kernel->blocks.block_count; b++) {
+        const Block *function = &kernel->blocks.blocks[b];
+        if (function->parent >= 0 || block_holds(&kernel->blocks, b, number) ||
+            !kernel_line(kernel, function->head, line, sizeof line) || !calls(said, line))
+            continue;
+        for (int l = function->head; l <= function->end && count < room; l++)
+            if (kernel_line(kernel, l, line, sizeof line) && product_in(line, product, sizeof product) &&
+                !counts_threads(product))
+                count = add_number(lines, count, l);
+    }
+    return count;
+}
+
+// Where kernel.cu has the product that a compiler has moved to the head of its loop, if the loop has no other
+// one: that line can be written with 64 bits, and the head cannot. Otherwise the head.
+static int line_of_product(const Kernel *kernel, int number) {
+    enum { TWO = 2 };
+    int lines[TWO], count = 0;
+    if (!has_product_of_loop(kernel, number)) return number;
+    const Block *loop = &kernel->blocks.blocks[loop_of_head(kernel, number)];
+    for (int l = loop->head + 1; l <= loop->end; l++) count = add_products(kernel, lines, count, TWO, l);
+    return count == 1 ? lines[0] : number;
+}
+
 // "64-bit arithmetic in line 12 (int bytes) and line 13, whose results stay in 64 bits": also where
 // a variable or a parameter of another line holds them.
 static void say_lines(const Kernel *kernel, Change *change) {
     enum { FEW = 3 };
-    int lines[MOST + FEW], count = change->wide_count;
-    memcpy(lines, change->wide_lines, (size_t)count * sizeof *lines);
+    int lines[MOST + FEW], count = 0;
+    for (int l = 0; l < change->wide_count; l++)
+        count = add_number(lines, count,
+                           change->wide_count <= FEW ? line_of_product(kernel, change->wide_lines[l])
+                                                     : change->wide_lines[l]);
     for (int l = 0; change->wide_count <= FEW && l < count; l++)
         count = add_moved(kernel, lines, count, 2 * FEW, lines[l]);
     qsort(lines, (size_t)count, sizeof *lines, compare_lines);
+    change->source = lines[0];
     size_t used = (size_t)snprintf(change->words, sizeof change->words, "64-bit arithmetic in ");
     for (int l = 0; l < count && used < sizeof change->words; l++) {
         char declared[80] = "";

@@ -98,8 +98,9 @@ static bool is_under_address(const Code *code, const bool variables[], const boo
         const Statement *around = &code->statements[s];
         const bool is_while =
             around->kind == STATEMENT_LOOP && token_is(&code->tokens, around->first, "while");
-        if ((around->kind == STATEMENT_IF || is_while) && is_of_address(code, variables, functions, around->first + 2,
-                                                          code->tokens.all[around->first + 1].partner - 1))
+        if ((around->kind == STATEMENT_IF || is_while) &&
+            is_of_address(code, variables, functions, around->first + 2,
+                          code->tokens.all[around->first + 1].partner - 1))
             return true;
     }
     return false;
@@ -216,11 +217,34 @@ static void propose_no_whole_group(const Proposer *proposer, int at) {
     free(distance);
 }
 
+// A cast of a pointer binds more tightly than the + behind it: the sum of pointer and number is cast instead.
+static void propose_cast_of_sum(const Proposer *proposer, int at) {
+    const Code *code = proposer->code;
+    const Tokens *tokens = &code->tokens;
+    if (!token_is(tokens, at, "+") || at < 2 || !token_is(tokens, at - 2, ")")) return;
+    const int open = tokens->all[at - 2].partner;
+    const Variable *pointer = code_variable(code, at - 1), *number = code_variable(code, at + 1);
+    const bool is_sum = pointer && strchr(pointer->type, '*') && number && type_is_whole(number->type) &&
+                        token_is(tokens, at - 3, "*") && token_is_one_of(tokens, at + 2, "; , ) + -");
+    if (!is_sum || open < 0) return;
+    char *cast = proposer_text(proposer, open, at - 2, 0, 0, NULL),
+         *sum = proposer_text(proposer, at - 1, at + 1, 0, 0, NULL);
+    Text now = {0};
+    if (cast && sum) {
+        text_printf(&now, "%s(%s)", cast, sum);
+        proposer_replace(proposer, CHANGE_SIZE, FIRST, open, at + 1, text_chars(&now));
+    }
+    text_free(&now);
+    free(cast);
+    free(sum);
+}
+
 // How far it is to the next boundary, in place of how far the last one is behind.
 void propose_heads_at(const Proposer *proposer, int at) {
     enum { MOST = 16 }; // elements of the widest access
     int left, right, last;
     propose_no_whole_group(proposer, at);
+    propose_cast_of_sum(proposer, at);
     if (!token_is_one_of(&proposer->code->tokens, at, "% &") ||
         !operator_operands(proposer->code, at, &left, &right) ||
         token_is(&proposer->code->tokens, left - 1, "-"))
@@ -240,14 +264,14 @@ void propose_heads_at(const Proposer *proposer, int at) {
     free(behind);
 }
 
-// What is left of a number after whole groups behind the next boundary, in place of what is left of all of it.
+// What is left of a number after whole groups behind the next boundary, in place of what is left of all of
+// it.
 void propose_rests_at(const Proposer *proposer, int at) {
     enum { MOST = 16 };
     const Code *code = proposer->code;
     const Tokens *tokens = &code->tokens;
     int left, right, last;
-    if (!token_is_one_of(tokens, at, "% &") || !operator_operands(code, at, &left, &right) ||
-        left != at - 1)
+    if (!token_is_one_of(tokens, at, "% &") || !operator_operands(code, at, &left, &right) || left != at - 1)
         return;
     const Variable *all = code_variable(code, left);
     const long distance = distance_of(proposer, at, &last);
@@ -258,8 +282,8 @@ void propose_rests_at(const Proposer *proposer, int at) {
     variable_name_text(proposer, all, name, sizeof name);
     for (int v = 0; v < code->variable_count; v++) {
         const Variable *before = &code->variables[v];
-        if (!proposer->is_of_address[v] || at < before->from || at >= before->to ||
-            before->dimensions > 0 || !type_is_whole(before->type))
+        if (!proposer->is_of_address[v] || at < before->from || at >= before->to || before->dimensions > 0 ||
+            !type_is_whole(before->type))
             continue;
         variable_name_text(proposer, before, head, sizeof head);
         snprintf(now, sizeof now, "(%s - %s)", name, head);
