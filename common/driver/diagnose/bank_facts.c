@@ -32,8 +32,22 @@ static bool are_lanes_apart(const Judgement *judgement) {
     return all > 0 && apart >= all / 2;
 }
 
+// Whether lanes go down a column of a tile whose shared memory has one row more than a row has words.
+static bool is_padded_by_a_row(const Judgement *judgement) {
+    for (int i = 0; i < judgement->line_count; i++) {
+        const CountedLine *one = &judgement->lines[i];
+        const long long words = one->counters.conflict.words_apart;
+        const Measured *counted = &judgement->counted[0][one->task];
+        if (misses_conflicts(judgement, one->task) && one->counters.conflict.lane_words == 1 && words >= 32 &&
+            words % 32 == 0 && counted->static_shared[one->launch] == 4 * words * (words + 1))
+            return true;
+    }
+    return false;
+}
+
 Facts facts_of_banks(const Chapter *of, const Judgement *judgement) {
     Facts facts = are_lanes_apart(judgement) ? FACT_LANES_APART : (Facts)0;
+    if (is_padded_by_a_row(judgement)) facts |= FACT_PADDED_BY_A_ROW;
     // Of 32 random places in 32 banks, the fullest bank has some four; in two banks, it has about 18.
     enum { MOST_IN_TWO_BANKS = 24 };
     for (int t = 0; t < chapter_task_count(of); t++) {

@@ -365,6 +365,10 @@ static void gather(Evidence *evidence, const char *source) {
     }
     evidence->facts |= facts_of_task(&evidence->of->tasks[evidence->task]);
     if (takes_longer_there(judgement)) evidence->facts |= FACT_LONGER;
+    if (judgement->what_if.waves > 1) evidence->facts |= FACT_MORE_THAN_A_WAVE;
+    if (judgement->what_if.waves > 0 && judgement->what_if.waves < 1)
+        evidence->facts |= FACT_LESS_THAN_A_WAVE;
+    evidence->facts |= facts_of_residence(evidence->of, judgement);
     if (misses_waves_elsewhere(judgement)) evidence->facts |= FACT_WAVES_ELSEWHERE;
     if (misses_only_moved(judgement)) evidence->facts |= FACT_ONLY_MOVED;
     if (local_memory_costs(&judgement->what_if)) evidence->facts |= FACT_LOCAL_MEMORY_COSTS;
@@ -545,6 +549,7 @@ static bool has_lines(const char *words, const Evidence *evidence) {
     const Finding *finding = evidence->finding;
     if (!strchr(words, '{')) return true;
     if (strstr(words, "{loop}") && evidence->loop_line <= 0) return false;
+    if (strstr(words, "{rolled}") && evidence->judgement->what_if.rolled <= 0) return false;
     if (strstr(words, "{local}")) return evidence->local_line > 0;
     if (strstr(words, "{unroll}") && evidence->unroll_line == 0) return false;
     if (strstr(words, "{alone}")) return evidence->alone_line > 0;
@@ -627,6 +632,7 @@ static void fill_in(const Evidence *evidence, const char *words, char *text, siz
                   {"{loop}", evidence->loop_line},
                   {"{local}", evidence->local_line},
                   {"{meeting}", evidence->judgement->what_if.meeting},
+                  {"{rolled}", evidence->judgement->what_if.rolled},
                   {"{test}", evidence->judgement->what_if.unsigned_test},
                   {"{alone}", evidence->alone_line},
                   {"{blocks}", evidence->judgement->what_if.least_blocks},
@@ -758,11 +764,32 @@ static bool is_under_way(const Mistake *mistake, const Evidence *evidence) {
            !is_repaired(mistake, &evidence->judgement->repair);
 }
 
+// The task whose goal is explained, if goals of several are missed; -1: there is one, or it is unknown.
+static int task_of_goal(const Mistake *mistake, const Evidence *evidence) {
+    const Judgement *judgement = evidence->judgement;
+    const GoalResult *bandwidth = goals_missed_bandwidth(judgement->goals, judgement->goal_count);
+    int first = -1, explained = -1;
+    bool has_several = false;
+    for (int g = 0; g < judgement->goal_count; g++) {
+        const GoalResult *result = &judgement->goals[g];
+        if (result->state != GOAL_MISSED) continue;
+        has_several |= first >= 0 && first != result->task;
+        if (first < 0) first = result->task;
+        if (explained < 0 && mistake->missed &&
+            misses(evidence, result->task, mistake->missed, mistake->is_more))
+            explained = result->task;
+    }
+    if (judgement->verdict != VERDICT_SLOW || !has_several) return -1;
+    return mistake->missed && strcmp(mistake->missed, "bandwidth_ratio") == 0 && bandwidth ? bandwidth->task
+                                                                                           : explained;
+}
+
 // What is said of the mistake that was found, if there is one.
 static void explain(const Evidence *evidence, Diagnosis *diagnosis) {
     if (!diagnosis->mistake) return;
     fill_in(evidence, diagnosis->mistake->why, diagnosis->why, sizeof diagnosis->why);
     diagnosis->proof = proof_of(diagnosis->mistake, evidence);
+    diagnosis->task = task_of_goal(diagnosis->mistake, evidence);
     choose_lesson(evidence->of, diagnosis->mistake->lessons, diagnosis);
 }
 
@@ -775,7 +802,7 @@ static void evidence_free(Evidence *evidence) {
 }
 
 void diagnose(const Chapter *of, const char *source, Judgement *judgement, Diagnosis *diagnosis) {
-    *diagnosis = (Diagnosis){0};
+    *diagnosis = (Diagnosis){.task = -1};
     // A correct result needs no explanation, and a failure of the machine gets none.
     if (judgement->verdict == VERDICT_PASS || judgement->verdict == VERDICT_INFRA) return;
     Evidence evidence = {.of = of, .judgement = judgement};
@@ -802,7 +829,7 @@ void diagnose(const Chapter *of, const char *source, Judgement *judgement, Diagn
 
 void diagnose_what_if(const Chapter *of, const char *source, const Judgement *judgement,
                       const Diagnosis *shown, Diagnosis *second) {
-    *second = (Diagnosis){0};
+    *second = (Diagnosis){.task = -1};
     if (judgement->verdict != VERDICT_SLOW || !judgement->what_if.reaches || !shown->mistake ||
         (shown->mistake->what_if && is_supposed(shown->mistake, &judgement->what_if)))
         return;
@@ -826,7 +853,7 @@ void diagnose_others(const Chapter *of, const char *source, Judgement *judgement
         diagnose(of, source, judgement, &others[o]);
         judgement_exchange(judgement, &judgement->others[o]);
         const bool is_guess = others[o].mistake && !others[o].proof;
-        if (is_guess && is_guessed) others[o] = (Diagnosis){0};
+        if (is_guess && is_guessed) others[o] = (Diagnosis){.task = -1};
         is_guessed |= is_guess;
     }
 }

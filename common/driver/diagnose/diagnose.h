@@ -7,6 +7,7 @@
 typedef struct {
     const Mistake *mistake; // NULL: no known mistake
     char why[700];          // its explanation, with the lines filled in
+    int task;               // whose goal it explains, if goals of several tasks are missed; else -1
     int hint;               // step of this chapter's hints; 0: no hint is about it
     char lesson[96];        // "ch03#barriers"
     const char *proof; // "repair", "accounting", "what-if", "counter", "message": how the run shows it; NULL:

@@ -29,32 +29,21 @@ static int line_of_one_lane(const Judgement *judgement, int task) {
     return 0;
 }
 
-static bool misses_bandwidth(const GoalResult *result) {
-    return result->state == GOAL_MISSED && goal_is_of_bandwidth(result->goal);
-}
-
 int line_of_one_thread(const Judgement *judgement) {
-    for (int g = 0; g < judgement->goal_count; g++) {
-        const GoalResult *result = &judgement->goals[g];
-        const bool is_counted = judgement->counted[0][result->task].is_counted;
-        const int line =
-            misses_bandwidth(result) && is_counted ? line_of_one_lane(judgement, result->task) : 0;
-        if (line > 0) return line;
-    }
-    return 0;
+    const GoalResult *missed = goals_missed_bandwidth(judgement->goals, judgement->goal_count);
+    const bool is_counted = missed && judgement->counted[0][missed->task].is_counted;
+    return is_counted ? line_of_one_lane(judgement, missed->task) : 0;
 }
 
 Facts facts_of_idle_threads(const Judgement *judgement) {
     enum { THREADS_OF_ELEMENT = 2 };
     Facts facts = 0;
-    for (int g = 0; g < judgement->goal_count; g++) {
-        const GoalResult *result = &judgement->goals[g];
-        if (!misses_bandwidth(result)) continue;
-        const Measured *counted = &judgement->counted[0][result->task];
-        const CaseShape *shape = &counted->shape;
-        if (counted->is_counted && shape->launch_count == 1 && shape->size.n > 0 &&
-            shape->launches[0].threads >= THREADS_OF_ELEMENT * shape->size.n)
-            facts |= FACT_IDLE_THREADS;
-    }
+    const GoalResult *missed = goals_missed_bandwidth(judgement->goals, judgement->goal_count);
+    if (!missed) return facts;
+    const Measured *counted = &judgement->counted[0][missed->task];
+    const CaseShape *shape = &counted->shape;
+    if (counted->is_counted && shape->launch_count == 1 && shape->size.n > 0 &&
+        shape->launches[0].threads >= THREADS_OF_ELEMENT * shape->size.n)
+        facts |= FACT_IDLE_THREADS;
     return line_of_one_thread(judgement) > 0 ? facts | FACT_ONE_LANE_WORKS : facts;
 }

@@ -104,14 +104,30 @@ static bool has_doubles(const Task *task) {
 }
 
 static bool needs_units_for_doubles(const Chapter *of, const Judgement *judgement) {
+    const GoalResult *missed = goals_missed_bandwidth(judgement->goals, judgement->goal_count);
+    return missed && strstr(judgement->bandwidth[missed->task].limiter, "units for doubles") &&
+           !has_doubles(&of->tasks[missed->task]);
+}
+
+Facts facts_of_residence(const Chapter *of, const Judgement *judgement) {
+    static const struct {
+        const char *words;
+        Facts fact;
+    } kinds[] = {{"places for warps", FACT_WARPS_RUN_OUT},
+                 {"places for blocks", FACT_BLOCKS_RUN_OUT},
+                 {"registers", FACT_REGISTERS_RUN_OUT},
+                 {"bytes of shared memory", FACT_SHARED_RUNS_OUT}};
     for (int g = 0; g < judgement->goal_count; g++) {
         const GoalResult *result = &judgement->goals[g];
-        if (result->state == GOAL_MISSED && goal_is_of_bandwidth(result->goal) &&
-            strstr(judgement->bandwidth[result->task].limiter, "units for doubles") &&
-            !has_doubles(&of->tasks[result->task]))
-            return true;
+        Residence residence;
+        int launch;
+        if (result->state != GOAL_MISSED || !strstr(result->goal->measure, "occupancy") ||
+            !goal_residence(of, judgement, result, &launch, &residence) || !residence.first_used_up)
+            continue;
+        for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++)
+            if (strcmp(residence.first_used_up, kinds[k].words) == 0) return kinds[k].fact;
     }
-    return false;
+    return 0;
 }
 
 Facts facts_of_loads(const Chapter *of, const Judgement *judgement) {

@@ -147,6 +147,17 @@ __extension__ typedef unsigned __int128 Facts;
     FACT(127) // a task of rows loads half of its rows, or as many bytes of other inputs, again
 // Of a missed bandwidth: units for doubles are the busiest part of the SMs, and no array has any
 #define FACT_DOUBLE_UNITS FACT(119)
+// Of the grid at the modelled size
+#define FACT_MORE_THAN_A_WAVE FACT(94)
+#define FACT_LESS_THAN_A_WAVE FACT(95)
+// Where a goal of occupancy is missed: what an SM lacks for one more block
+#define FACT_SHARED_RUNS_OUT FACT(96)
+#define FACT_REGISTERS_RUN_OUT FACT(97)
+#define FACT_BLOCKS_RUN_OUT FACT(98)
+#define FACT_WARPS_RUN_OUT FACT(99)
+// Where a goal of bank conflicts is missed: shared memory has as many words as a tile with a row too many,
+// and lanes go down its columns
+#define FACT_PADDED_BY_A_ROW FACT(69)
 // Where a goal of requests is missed: those of loads, or of stores, have less than 16 bytes for each lane
 #define FACT_NARROW_LOADS FACT(85)
 #define FACT_NARROW_STORES FACT(86)
@@ -179,9 +190,9 @@ typedef struct {
     const char *why;   // one or two sentences; {line} and {other} are the finding's two lines,
                        // {upper} and {lower} the same in the order of the file, {loop} the line in
                        // which the innermost loop around {line} begins, {local} that of local_line(), {alone}
-                     // of line_of_one_thread(), {meeting} and {test} those of WhatIfAnswer, {blocks} its
-                     // blocks, {unroll} the line of a #pragma before {test}; {columns} elements, {row} bytes
-                     // in a row of the finding's buffer
+                       // of line_of_one_thread(), {meeting} and {test} those of WhatIfAnswer, {blocks} its
+    // blocks, {unroll} the line of a #pragma before {test}; {columns} elements, {row} bytes
+    // in a row of the finding's buffer
     const char *lessons; // "ch03#barriers:2 ch05#what-it-is:2": sections, and the step of that chapter's
                          // hints that helps, or no step. The first serves chapters that are not listed.
 

@@ -142,6 +142,20 @@ GoalLines goal_cost_lines(const Judgement *judgement, int task, Cost cost) {
     return lines;
 }
 
+bool goal_residence(const Chapter *of, const Judgement *judgement, const GoalResult *result, int *launch,
+                    Residence *residence) {
+    const bool is_wave = strcmp(result->goal->measure, "waves") == 0;
+    if ((!is_wave && !strstr(result->goal->measure, "occupancy")) || result->device[0]) return false;
+    const Measured *counted = &judgement->counted[0][result->task];
+    *launch = result->goal->kernel ? task_find_launch(&of->tasks[result->task], result->goal->kernel) : 0;
+    if (*launch < 0 || counted->registers[*launch] <= 0 || result->size.n != counted->shape.size.n)
+        return false;
+    const ShapeOfLaunch *shape = &counted->shape.launches[*launch];
+    const long long shared = (long long)counted->static_shared[*launch] + (long long)shape->shared;
+    *residence = residence_of(&judgement->device, shape->block_threads, counted->registers[*launch], shared);
+    return true;
+}
+
 static bool is_counted_there(const Judgement *judgement, const GoalResult *result) {
     const Measured *counted = &judgement->counted[0][result->task];
     return result->state == GOAL_MISSED && !result->lacks && !(result->partial > 0) && counted->is_counted &&

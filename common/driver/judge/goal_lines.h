@@ -3,6 +3,11 @@
 
 #include "driver/judge/judgement.h"
 
+// What an SM holds of the launch that a goal of waves or of occupancy is about, and the bytes of shared
+// memory of its blocks. False if that is not known at the counted size.
+bool goal_residence(const Chapter *of, const Judgement *judgement, const GoalResult *result, int *launch,
+                    Residence *residence);
+
 enum { MOST_GOAL_LINES = 3 };
 
 typedef struct {

@@ -283,9 +283,13 @@ static void judge_bandwidth(const Goal *goal, Scope *scope, const Bandwidth *ban
 bool goal_is_of_bandwidth(const Goal *goal) { return strstr(goal->measure, "bandwidth_ratio") != NULL; }
 
 const GoalResult *goals_missed_bandwidth(const GoalResult *results, int count) {
-    for (int r = 0; r < count; r++)
-        if (results[r].state == GOAL_MISSED && goal_is_of_bandwidth(results[r].goal)) return &results[r];
-    return NULL;
+    const GoalResult *worst = NULL;
+    for (int r = 0; r < count; r++) {
+        if (results[r].state != GOAL_MISSED || !goal_is_of_bandwidth(results[r].goal)) continue;
+        if (!worst || results[r].value * worst->goal->limit < worst->value * results[r].goal->limit)
+            worst = &results[r];
+    }
+    return worst;
 }
 
 bool goal_is_of_shape(const Goal *goal) {

@@ -63,7 +63,7 @@ void goal_evaluate(const Chapter *of, const Goal *goal, const Measured *measured
 double goal_value(const Chapter *of, const Goal *goal, int task, const Measured *measured,
                   const GpuInfo *info);
 
-// The first of `results` that misses a goal of bandwidth; NULL: none does.
+// The one of `results` that misses a goal of bandwidth by most, and of several the first; NULL: none does.
 const GoalResult *goals_missed_bandwidth(const GoalResult *results, int count);
 
 const char *goal_state_word(GoalState state); // "met", "missed", "too noisy to decide", ...

@@ -86,6 +86,8 @@ typedef struct {
     int unsigned_test;    // line of the loop with most loads, if nothing but an unsigned test keeps its
                           // rounds apart; 0: none, or unknown
     int least_blocks;     // on an SM, if __launch_bounds__ asks for as many and ptxas therefore spills; or 0
+    double waves;         // of blocks in its grid; 0: unknown
+    int rolled;           // line of the loop that an index of an array in local memory follows; 0: unknown
     bool reaches;         // the goal
     bool lacks_shapes;    // no other grid or block could be tried
     double factor, ratio; // how much faster the kernel would be, and its share of the reference's bandwidth

@@ -6,6 +6,8 @@
 
 #include "driver/build/register_estimate.h"
 #include "driver/judge/bandwidth_modelled.h"
+#include "driver/judge/goal_lines.h"
+#include "driver/judge/local_index.h"
 #include "driver/judge/loop_loads.h"
 #include "driver/judge/modelled_runs.h"
 #include "emulator/ptx/ptx.h"
@@ -21,6 +23,8 @@ enum {
 // With another shape, a run ends after this multiple of the work: else each block may do all of it.
 static const double most_work = 8, steps_of_instruction = 48;
 static const double least_help = 1.02; // times faster, for a change to be worth mentioning
+// Of divergence, some can hardly be avoided: one lane stores for its warp.
+static const double least_help_of_divergence = 1.1;
 
 typedef struct {
     const char *name;
@@ -116,15 +120,23 @@ static bool reaches(const Search *search, double seconds, double *ratio) {
     return result.state == GOAL_MET;
 }
 
+// Times faster, for these changes to be worth mentioning.
+static double least_help_of(const Supposition *changes[], int count) {
+    for (int i = 0; i < count; i++)
+        if (changes[i]->what_if.timing & WHAT_IF_NO_DIVERGENCE) return least_help_of_divergence;
+    return least_help;
+}
+
 static bool decide(const Search *search, const Supposition *changes[], int count, double seconds) {
     WhatIfAnswer *answer = &search->judge->judgement->what_if;
     if (!(seconds > 0)) return false;
     double ratio;
     const double factor = search->bandwidth->seconds / seconds;
     const bool is_enough = reaches(search, seconds, &ratio);
-    if (factor < least_help || (!is_enough && factor <= answer->factor)) return false;
+    if (factor < least_help_of(changes, count) || (!is_enough && factor <= answer->factor)) return false;
     *answer = (WhatIfAnswer){.change_count = count,
                              .least_blocks = answer->least_blocks,
+                             .waves = answer->waves,
                              .task = search->modelled.index,
                              .reaches = is_enough,
                              .factor = factor,
@@ -238,6 +250,7 @@ static void suppose_shape(Search *search, const ModelledWorks *base, int launch)
               others_fit = resident(search, image, &base->whole, launch, other, false, false);
     const double waves = (double)shape->blocks / (fit * search->device.sm_count);
     if (!is_line(shape) || fit == 0) return;
+    search->judge->judgement->what_if.waves = waves;
     if (waves != 1) {
         Supposition *one = add(search, "grid", (WhatIf){.shape = {.blocks_per_sm = fit}});
         snprintf(one->words, sizeof one->words, "with one wave of %d block%s per SM", fit,
@@ -448,5 +461,8 @@ void judge_find_what_if(Judge *judge) {
     if (!search_singles(&search)) search_pairs(&search);
     judgement->what_if.loads = loop_loads_find(judge, missed->task, launch, &judgement->what_if.meeting,
                                                &judgement->what_if.unsigned_test);
+    const GoalLines local = goal_cost_lines(judgement, missed->task, COST_LOCAL);
+    if (local.count > 0)
+        judgement->what_if.rolled = local_index_loop(judge, missed->task, launch, local.lines[0].line);
     judgement->what_if.lacks_shapes = !has_tried_a_shape(&search);
 }

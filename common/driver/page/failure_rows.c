@@ -204,6 +204,7 @@ void page_add_why(Text *page, const Terminal *terminal, const Report *report, co
     if (diagnosis->mistake && !leaves_the_name_open(report, task)) {
         Text words = {0};
         if (is_evidence) text_printf(&words, "%s ", why);
+        if (diagnosis->task >= 0) text_printf(&words, "Of %s: ", report->of->tasks[diagnosis->task].name);
         text_printf(&words, "%s%s. %s", diagnosis->proof ? "" : "Possibly: ", diagnosis->mistake->title,
                     diagnosis->why);
         page_add_row(page, terminal, "why", text_chars(&words));

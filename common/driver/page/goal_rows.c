@@ -184,25 +184,37 @@ static void add_request(Text *words, const Report *report, const GoalResult *res
         page_add_scatter(words, report->judgement, result->task, most->line);
 }
 
+// ": a block has 50,176 of them, 49,152 of these by launch->shared", ": a thread has 48", or nothing.
+static void add_used_up(Text *words, const Measured *counted, int launch, const char *what) {
+    const long long asked = (long long)counted->shape.launches[launch].shared;
+    char all[32], dynamic[32];
+    count_text(counted->static_shared[launch] + asked, all, sizeof all);
+    count_text(asked, dynamic, sizeof dynamic);
+    if (strcmp(what, "registers") == 0) text_printf(words, ": a thread has %d", counted->registers[launch]);
+    if (!strstr(what, "shared memory")) return;
+    text_printf(words, ": a block has %s of them", all);
+    if (asked > 0 && counted->static_shared[launch] == 0)
+        text_add(words, ", all by launch->shared");
+    else if (asked > 0)
+        text_printf(words, ", %s of these by launch->shared", dynamic);
+}
+
 // "8 blocks of 256 threads fit on an SM, where places for warps run out first: one wave is 1,056 blocks, and
 // the launch has 4,096."
 static void add_residence(Text *words, const Report *report, const GoalResult *result) {
     const bool is_wave = strcmp(result->goal->measure, "waves") == 0;
-    if ((!is_wave && !strstr(result->goal->measure, "occupancy")) || result->device[0]) return;
+    int launch;
+    Residence residence;
+    if (!goal_residence(report->of, report->judgement, result, &launch, &residence)) return;
     const Measured *counted = &report->judgement->counted[0][result->task];
-    const GpuInfo *info = &report->judgement->device;
-    const int launch =
-        result->goal->kernel ? task_find_launch(&report->of->tasks[result->task], result->goal->kernel) : 0;
-    if (launch < 0 || counted->registers[launch] <= 0 || result->size.n != counted->shape.size.n) return;
     const ShapeOfLaunch *shape = &counted->shape.launches[launch];
-    const long long shared = (long long)counted->static_shared[launch] + (long long)shape->shared;
-    const Residence residence = residence_of(info, shape->block_threads, counted->registers[launch], shared);
     char fit[32], has[32];
-    count_text((long long)residence.blocks * info->sm_count, fit, sizeof fit);
+    count_text((long long)residence.blocks * report->judgement->device.sm_count, fit, sizeof fit);
     count_text(shape->blocks, has, sizeof has);
     text_printf(words, " %d block%s of %d threads fit%s on an SM", residence.blocks, plural(residence.blocks),
                 shape->block_threads, residence.blocks == 1 ? "s" : "");
     if (residence.first_used_up) text_printf(words, ", where the %s run out first", residence.first_used_up);
+    if (residence.first_used_up && !is_wave) add_used_up(words, counted, launch, residence.first_used_up);
     if (is_wave) text_printf(words, ": one wave is %s blocks, and the launch has %s", fit, has);
     text_add(words, ".");
 }
