@@ -73,6 +73,10 @@ def test_there_are_enough_and_they_are_well_formed(catalogue: list[Entry]) -> No
             "{row}",
             "{meeting}",
             "{alone}",
+            "{rolled}",
+            "{test}",
+            "{blocks}",
+            "{unroll}",
         }
         assert set(re.findall(r"{\w+}", entry.why)) <= blanks, entry
         assert entry.verdicts, f"{entry.slug} would fit any verdict"
