@@ -391,12 +391,40 @@ static bool counts_twice(const Task *task, const SampleReply *sample, CaseReport
     return true;
 }
 
+// Whether the bins lack what counters of 16 bits lose: 65,536 each time that one begins at 0 again, or 1 less if
+// that carries into the next one of its word.
+static bool loses_counts(const Task *task, const SampleReply *sample, CaseReport *report) {
+    enum { ALL_VALUES = 1 << 16, MOST_TIMES = 1 << 12 }; // beyond it any number would fit
+    const int in = task_input(task);
+    uint64_t read = 0;
+    for (int l = 0; l < MAX_LAUNCHES; l++) {
+        const uint64_t here = sample->all[l][in].read;
+        if (here > 0 && read > 0) return false; // two launches may need an element for one count
+        read += here;
+    }
+    if (sample->written_sum >= (double)read) return false;
+    const uint64_t missing = read - (uint64_t)sample->written_sum,
+                   times = (missing + ALL_VALUES - 1) / ALL_VALUES, carried = times * ALL_VALUES - missing;
+    if (times > MOST_TIMES || carried > times) return false;
+    char words[4][32];
+    const long long numbers[4] = {(long long)read, (long long)sample->written_sum, (long long)times,
+                                  (long long)carried};
+    for (int i = 0; i < 4; i++) count_text(numbers[i], words[i], sizeof words[i]);
+    large_say_wrong(report, CHECK_LEFT_OUT, task->buffers[in].name, -1);
+    snprintf(report->check.what, sizeof report->check.what,
+             "the blocks that were run read %s elements of %s, and all bins together count %s: %s times 65,536 "
+             "less %s are missing",
+             words[0], task->buffers[in].name, words[1], words[2], words[3]);
+    return true;
+}
+
 // Whether the sampled blocks add what they read, once. If the sum is neither that nor what they read with
 // repetitions, it is not known which elements they meant to add.
 static bool adds_twice(const Task *task, const SampleReply *sample, CaseReport *report) {
     const int in = task_input(task);
     const double once = sample->sum_once[in], all = sample->sum_of_all[in], got = sample->written_sum;
-    if (task->expect == EXPECT_HISTOGRAM) return counts_twice(task, sample, report);
+    if (task->expect == EXPECT_HISTOGRAM)
+        return counts_twice(task, sample, report) || loses_counts(task, sample, report);
     if (task->expect != EXPECT_SUM || got == once || got != all) return false;
     char words[2][64];
     value_text(got, words[0], sizeof words[0]);

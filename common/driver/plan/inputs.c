@@ -263,7 +263,7 @@ static void fill_logits(void *array, ElementType type, long long first, long lon
 static void fill_masked(void *array, ElementType type, long long first, long long count, long long number,
                         long long columns, uint64_t key) {
     enum { ALL_MASKED, ONE_LEFT, FIRST_LEFT, SOME_LEFT, NONE_MASKED, KINDS };
-    static const double values[] = {0, 0, 1, -3, 96, -1000, 3e38};
+    static const double values[] = {0, 0, 1, -3, 96, -1000, 3e38, -3e38};
     const uint64_t bits = random_bits(key, 14, (uint64_t)number), kind = bits % KINDS;
     const double value = values[(bits >> 8) % (sizeof values / sizeof values[0])];
     const long long at = kind == FIRST_LEFT ? 0 : place_in_row(key, 15, number, columns);

@@ -251,7 +251,7 @@ static void propose_steps(const Proposer *proposer, const Statement *loop) {
     if (token_is_one_of(tokens, at + 2, "+= -=") && close == at + 4 &&
         tokens->all[at + 3].kind == TOKEN_INTEGER)
         for (size_t s = 0; s < sizeof usual_steps / sizeof usual_steps[0]; s++)
-            proposer_replace(proposer, CHANGE_EXPRESSION, USUAL, at + 3, at + 3, usual_steps[s]);
+            proposer_replace(proposer, CHANGE_EXPRESSION, LIKELY, at + 3, at + 3, usual_steps[s]);
     if (token_is(tokens, at + 2, "+=")) propose_longer_steps(proposer, loop, at + 3, close - 1);
     const bool is_one = close - at == 3 && token_is_one_of(tokens, close - 1, "++ --");
     const bool is_before = close - at == 3 && token_is_one_of(tokens, at + 1, "++ --");
