@@ -292,7 +292,7 @@ WHO = "thread (5,0,0) of block (0,0,0) "
             "ld.global.u32 %v0, [%a0]",
             -4,
             "OUT_OF_BOUNDS",
-            "reads 4 bytes at byte -4 of data, which has 64: 4 bytes before the first",
+            "reads 4 bytes that begin 4 bytes before data, which has 64",
         ),
         (
             "st.global.u32 [%a0], %v0",
@@ -316,7 +316,7 @@ WHO = "thread (5,0,0) of block (0,0,0) "
             "st.u32 [%a0], %v0",
             -(1 << 33),
             "OUT_OF_BOUNDS",
-            "writes 4 bytes at byte -8589934592 of data, which has 64: 8589934592 bytes before the first",
+            "writes 4 bytes that begin 8589934592 bytes before data, which has 64",
         ),
         (
             "atom.global.add.u32 %v0, [%a0], 1",
@@ -370,7 +370,16 @@ def test_alignment_is_of_the_address_not_of_the_index(emulator_built: Path) -> N
         ("ld.global.u32 %v0, [s]", "OUT_OF_BOUNDS", "reads 4 bytes through a null pointer (address 0x0)"),
         ("ld.shared.u32 %v0, [%a0]", "OUT_OF_BOUNDS", "of shared s, which has 64"),
         ("st.shared.u32 [s+64], %v0", "OUT_OF_BOUNDS", "writes 4 bytes at byte 64 of shared s, which has 64"),
-        ("ld.shared.u32 %v0, [s-4]", "OUT_OF_BOUNDS", "reads 4 bytes at byte -4 of shared s, which has 64"),
+        (
+            "ld.shared.u32 %v0, [s-4]",
+            "OUT_OF_BOUNDS",
+            "reads 4 bytes that begin 4 bytes before shared s, which has 64",
+        ),
+        (  # as nvcc calculates it, in 32 bits
+            "mov.u32 %v3, s; add.u32 %v3, %v3, -492; @%p ld.shared.u32 %v0, [%v3]",
+            "OUT_OF_BOUNDS",
+            "reads 4 bytes that begin 492 bytes before shared s, which has 64",
+        ),
         (
             "ld.local.u32 %v0, [l+32]",
             "OUT_OF_BOUNDS",
@@ -379,7 +388,7 @@ def test_alignment_is_of_the_address_not_of_the_index(emulator_built: Path) -> N
         (
             "st.local.u32 [l-4], %v0",
             "OUT_OF_BOUNDS",
-            "writes 4 bytes of local memory at byte -4, outside the thread's arrays",
+            "writes 4 bytes of local memory that begin 4 bytes before the thread's arrays",
         ),
         ("st.global.u32 [c], %v0", "READ_ONLY", "writes to c, which is read-only"),
         ("atom.global.add.u32 %v0, [c], 1", "READ_ONLY", "updates c, which is read-only"),

@@ -22,8 +22,12 @@ const Chapter chapter = {
     }},
     .remarks =
         {
-            {"WRONG", NULL, "The one thread must visit every element from 0 to n - 1, once."},
-            {"OOB", NULL, "The last element is in[n - 1]; if n is 0 there is none."},
-            {"LAUNCH", NULL, "This chapter is about a single thread: one block of one thread."},
+            {.verdict = "WRONG",
+             .say =
+                 "The sum has each element from 0 to n - 1 once and nothing else; of no elements it is 0."},
+            {.verdict = "OOB",
+             .say = "The last element is in[n - 1]; if n is 0 there is none.",
+             .objects = "in"},
+            {.verdict = "LAUNCH", .say = "This chapter is about a single thread: one block of one thread."},
         },
 };

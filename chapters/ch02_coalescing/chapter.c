@@ -46,9 +46,15 @@ const Chapter chapter = {
         },
     .remarks =
         {
-            {"OOB", NULL, "In the last round of the loop, some threads have nothing left to do."},
-            {"WRONG", NULL,
-             "Every element belongs to exactly one thread, and every thread writes its partial sum, even "
-             "without an element."},
+            {.verdict = "OOB",
+             .say = "The last element is in[n - 1]; if n is 0 there is none.",
+             .objects = "in"},
+            {.verdict = "OOB",
+             .say = "partial has one element for each thread of the grid.",
+             .objects = "partial"},
+            {.verdict = "WRONG",
+             .say = "Each element belongs into exactly one of the partial sums, and each thread writes one, "
+                    "which "
+                    "is 0 without an element."},
         },
 };

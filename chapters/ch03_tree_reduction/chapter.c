@@ -59,10 +59,10 @@ const Chapter chapter = {
         },
     .remarks =
         {
-            {"RACE", NULL,
-             "There must be a barrier between the write of a slot and its read, and both threads must reach "
-             "it."},
-            {"SYNC", NULL, "A barrier is for the whole block: all threads must reach it."},
-            {"UNINIT", NULL, "A slot of scratch is undefined until its thread has written it."},
+            REMARK_RACE,
+            REMARK_SYNC,
+            {.verdict = "UNINIT",
+             .say = "A slot of scratch is undefined until a thread has written it.",
+             .objects = "scratch"},
         },
 };

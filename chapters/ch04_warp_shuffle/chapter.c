@@ -60,11 +60,14 @@ const Chapter chapter = {
         },
     .remarks =
         {
-            {"SYNC", NULL,
-             "Every lane that the mask names must execute the shuffle: a lane without an element contributes "
-             "a zero."},
-            {"WRONG", NULL,
-             "Each partial is the sum of one warp of 32 lanes; warps are numbered over the whole grid, not "
-             "within the block."},
+            {.verdict = "SYNC",
+             .say =
+                 "All 32 lanes can take part in a shuffle, with a mask that names them all: one without an "
+                 "element contributes 0.",
+             .findings = SHUFFLE_FINDINGS},
+            {.verdict = "WRONG",
+             .say = "Each partial is the sum of one warp of 32 lanes; warps are numbered over the whole "
+                    "grid, not "
+                    "within the block."},
         },
 };

@@ -101,13 +101,10 @@ const Chapter chapter = {
         },
     .remarks =
         {
-            {"RACE", NULL,
-             "A warp may read what another warp wrote to shared memory only after a barrier that both have "
-             "reached: warps run in any order."},
-            {"WRONG", "sum_shared_double",
-             "Whole numbers come out right even through a float, which only loses digits after the point."},
-            {"UNINIT", NULL,
-             "Shared memory is undefined until the block writes it, and there are fewer warps than slots."},
-            {"SYNC", NULL, "A barrier is for the whole block: all threads must reach it."},
+            REMARK_RACE,
+            {.verdict = "WRONG",
+             .say = "Each partial is the sum of all threads of its block, which is 0 without an element."},
+            REMARK_SHARED_UNSET,
+            REMARK_SYNC,
         },
 };

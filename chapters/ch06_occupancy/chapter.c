@@ -540,10 +540,13 @@ const Chapter chapter = {
         },
     .remarks =
         {
-            {"WRONG", "table",
-             "The answers are those of NVIDIA's occupancy calculator: each follows from the figures of "
-             "its own row, some of them rounded up to a unit."},
-            {"LAUNCH", "launch",
-             "Launch at least one block, of whole warps, with no more threads than a block may have."},
+            {.verdict = "WRONG",
+             .task = "table",
+             .say = "The answers are those of NVIDIA's occupancy calculator: each follows from the figures "
+                    "of its "
+                    "own row, some of them rounded up to a unit."},
+            {.verdict = "LAUNCH",
+             .task = "launch",
+             .say = "Launch at least one block, of whole warps, with no more threads than a block may have."},
         },
 };

@@ -55,12 +55,19 @@ const Chapter chapter = {
         },
     .remarks =
         {
-            {"MISALIGNED", NULL,
-             "A load of 16 bytes needs an address that is a multiple of 16, but `in` may start 4, 8 or 12 "
-             "bytes past one."},
-            {"OOB", NULL, "The last group of four is whole only if n minus the head is a multiple of 4."},
-            {"WRONG", NULL,
-             "Count the floats before the first group, in the groups, and after the last one: together they "
-             "are n."},
+            {.verdict = "MISALIGNED",
+             .say = "A load of 16 bytes needs an address that is a multiple of 16, but `in` may start 4, 8 "
+                    "or 12 "
+                    "bytes past one.",
+             .objects = "in"},
+            {.verdict = "OOB",
+             .say = "The last element is in[n - 1]; four floats at once are all elements only if the last of "
+                    "them "
+                    "is.",
+             .objects = "in"},
+            {.verdict = "WRONG",
+             .say =
+                 "Each element belongs once into the sum of one block: those before the first group of four, "
+                 "those in groups, and those after the last."},
         },
 };

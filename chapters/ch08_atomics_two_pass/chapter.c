@@ -91,19 +91,29 @@ const Chapter chapter = {
         },
     .remarks =
         {
-            {"RACE", "atomic",
-             "Reading, adding and writing are three steps: if another block writes in between, its addition "
-             "is lost."},
-            {"WRONG", "atomic",
-             "Only the thread with the block's sum, thread 0, should add, once per block. Every addition to "
-             "an "
-             "address rounds, so fold within the block first."},
-            {"RACE", "two passes", "Each block needs its own place for its sum."},
-            {"WRONG", "two passes",
-             "Each pass is a sum like any other: the share of each thread, then the fold of the block, then "
-             "the "
-             "thread that has its sum stores it. The order may depend only on the launch shape, so that "
-             "every run "
-             "gives the same bits."},
+            {.verdict = "RACE",
+             .task = "atomic",
+             .say = "Reading, adding and writing are three steps: if another thread writes in between, its "
+                    "addition "
+                    "is lost.",
+             .objects = "out"},
+            {.verdict = "RACE",
+             .task = "two passes",
+             .say = "Each block needs its own place for its sum.",
+             .objects = "partial",
+             .is_between_blocks = true},
+            REMARK_RACE,
+            {.verdict = "WRONG",
+             .task = "atomic",
+             .say = "The result has the sum of each block once: one thread adds it, the one that has it, and "
+                    "every "
+                    "element is in the sum of one block."},
+            {.verdict = "WRONG",
+             .task = "two passes",
+             .say = "Each pass is a sum like any other: the share of each thread, then the fold of the "
+                    "block, then "
+                    "the thread that has its sum stores it. The order may depend only on the launch shape, "
+                    "so that "
+                    "every run gives the same bits."},
         },
 };

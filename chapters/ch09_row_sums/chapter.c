@@ -122,19 +122,26 @@ const Chapter chapter = {
         },
     .remarks =
         {
-            {"OOB", NULL,
-             "The last block may have more warps than there are rows left, and the last group of a row may "
-             "be incomplete."},
-            {"MISALIGNED", NULL,
-             "Rows follow each other without gaps: if `columns` is not a multiple of 4, they begin at "
-             "different distances from a multiple of 16 bytes."},
-            {"RACE", "a block a row",
-             "A warp may read what another warp wrote to shared memory only after a barrier."},
-            {"SYNC", NULL,
-             "A whole warp without a row may return. Single lanes must not return while others still "
-             "shuffle, and warps must not if their block still has a barrier."},
-            {"WRONG", NULL,
-             "For one row, count the floats before the first group, those in the groups, and those after the "
-             "last one. Then ask whether the sums of all its threads reach the one that stores."},
+            {.verdict = "OOB",
+             .say = "Row r is the elements of `in` from r * columns up to (r + 1) * columns - 1, and the "
+                    "last row "
+                    "is rows - 1.",
+             .objects = "in"},
+            {.verdict = "OOB", .say = "`out` has one element for each row.", .objects = "out"},
+            {.verdict = "MISALIGNED",
+             .say = "Rows follow each other without gaps: if `columns` is not a multiple of 4, they begin at "
+                    "different distances from a multiple of 16 bytes.",
+             .objects = "in"},
+            REMARK_RACE,
+            REMARK_SYNC,
+            {.verdict = "SYNC",
+             .say = "All lanes that the mask of a shuffle names must execute it: one without an element "
+                    "contributes "
+                    "0.",
+             .findings = SHUFFLE_FINDINGS},
+            {.verdict = "WRONG",
+             .say = "The sum of a row has each of its elements once, whichever thread read it, and no other; "
+                    "out[r] "
+                    "is that of row r."},
         },
 };

@@ -122,11 +122,13 @@ const Chapter chapter = {
         },
     .remarks =
         {
-            {"OOB", NULL,
-             "The grid is rounded up to whole blocks and the work to whole groups: no thread may access "
-             "elements after n."},
-            {"WRONG", "bfloat16",
-             "bfloat16 is the upper half of a float. The sum is rounded once, to nearest, and ties to even."},
-            {"WRONG", NULL, "Which elements of c were never written, or written with a wrong index?"},
+            {.verdict = "OOB",
+             .say = "a, b and c have n elements each: the last is number n - 1.",
+             .objects = "a|b|c"},
+            {.verdict = "WRONG",
+             .task = "bfloat16",
+             .say = "bfloat16 is the upper half of a float. The sum is rounded once, to nearest, and ties to "
+                    "even."},
+            {.verdict = "WRONG", .say = "c[i] is a[i] + b[i], for every i from 0 to n - 1."},
         },
 };

@@ -86,15 +86,15 @@ const Chapter chapter = {
         },
     .remarks =
         {
-            {"RACE", NULL,
-             "A thread reads elements of the tile that another warp has written: there must be a barrier in "
-             "between that all threads reach."},
-            {"UNINIT", NULL,
-             "At the edge a tile is only partly filled, and the elements to store differ from those that "
-             "were loaded: the bounds swap too."},
-            {"OOB", NULL,
-             "`out` has as many rows as `in` has columns: check which number bounds which index."},
-            {"SYNC", NULL, "Threads beyond the edge move nothing but must still reach the barrier."},
-            {"WRONG", NULL, "Follow one element that is off the diagonal: (0, 1) of `in`, then (0, 40)."},
+            REMARK_RACE,
+            REMARK_SHARED_UNSET,
+            {.verdict = "OOB",
+             .say = "`out` has as many rows as `in` has columns: check which number bounds which index.",
+             .objects = "in|out"},
+            REMARK_SYNC,
+            {.verdict = "WRONG",
+             .say =
+                 "Element (row, column) of `in` belongs at (column, row) of `out`, whose rows have as many "
+                 "elements as `in` has rows."},
         },
 };

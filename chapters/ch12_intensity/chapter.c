@@ -168,6 +168,8 @@ enum {
     SHORTER_TIME,
     ALWAYS_TIME_OF_MEMORY,
     ALWAYS_TIME_OF_ARITHMETIC,
+    TIME_BY_ATTAINABLE,
+    TIME_BY_ATTAINABLE_OR_0,
 };
 static const Deviation deviations[] = {
     [FUSED_ONCE] = {"an addition that is fused with a multiplication is not counted, except in "
@@ -177,8 +179,9 @@ static const Deviation deviations[] = {
                                   "flops-miscounted"},
     [TERMS_NOT_LESS_ONE] = {"the polynomial has as many multiplications and additions as terms",
                             "flops-miscounted"},
-    [FLOAT4_IS_ONE_FLOAT] = {"scale_add_float4 has the operations of scale_add, although it works on four floats",
-                             "float4-counted-as-one"},
+    [FLOAT4_IS_ONE_FLOAT] =
+        {"scale_add_float4 has the operations of scale_add, although it works on four floats",
+         "float4-counted-as-one"},
     [ONLY_LOADS] = {"only the bytes that are read count, except in copy", "bytes-miscounted"},
     [ONLY_STORES] = {"only the bytes that are written count, except in copy", "bytes-miscounted"},
     [UPDATED_ARRAY_ONCE] = {"y of scale_add counts once, although it is read and written",
@@ -220,6 +223,12 @@ static const Deviation deviations[] = {
                                "times-of-both"},
     [ALWAYS_TIME_OF_ARITHMETIC] = {"the time is that of arithmetic where memory is the limit, too",
                                    "times-of-both"},
+    [TIME_BY_ATTAINABLE] =
+        {"the time is flops divided by attainable: 0 / 0 for copy, which has no operations",
+         "time-without-operations"},
+    [TIME_BY_ATTAINABLE_OR_0] =
+        {"the time is flops divided by attainable, and 0 where that is 0, as for copy",
+         "time-without-operations"},
     {NULL, NULL},
 };
 
@@ -289,7 +298,11 @@ static void answer_question(const int q[QUESTION_INTS], uint64_t chosen, long lo
         has(chosen, ALWAYS_PEAK) || (is_arithmetic && !has(chosen, NO_ROOF)) ? a[PEAK] : by_memory;
     const long long of_memory = time_of(chosen, TIME_OF_MEMORY_DOWN, a[BYTES], a[BANDWIDTH]),
                     of_arithmetic = time_of(chosen, TIME_OF_ARITHMETIC_DOWN, a[FLOPS], a[PEAK]);
-    a[TIME] = has(chosen, TIMES_ADDED)             ? of_memory + of_arithmetic
+    const bool is_or_0 = has(chosen, TIME_BY_ATTAINABLE_OR_0);
+    a[TIME] = is_or_0 && a[ATTAINABLE] == 0 ? 0
+              : is_or_0 || has(chosen, TIME_BY_ATTAINABLE)
+                  ? time_of(chosen, TIME_DOWN, a[FLOPS], a[ATTAINABLE])
+              : has(chosen, TIMES_ADDED)           ? of_memory + of_arithmetic
               : has(chosen, SHORTER_TIME)          ? (of_memory < of_arithmetic ? of_memory : of_arithmetic)
               : has(chosen, ALWAYS_TIME_OF_MEMORY) ? of_memory
               : has(chosen, ALWAYS_TIME_OF_ARITHMETIC) ? of_arithmetic
@@ -497,13 +510,20 @@ const Chapter chapter =
             },
         .remarks =
             {
-                {"WRONG", "predict",
-                 "If flops or bytes are wrong, count for one iteration: every addition and "
-                 "multiplication, and every float read from memory or written to it. If they are right, "
-                 "check the units, and multiply before you divide: an integer division drops the remainder."},
-                {"WRONG", "evaluate",
-                 "Each of a thread's elements has its own value, but all use the same term."},
-                {"WRONG", "sum_in_flight",
-                 "The sum consists of the elements of whole rounds, those after them, and all accumulators."},
+                {.verdict = "WRONG",
+                 .task = "predict",
+                 .say = "flops and bytes are those of all iterations. ridge, intensity and attainable are "
+                        "rounded "
+                        "down, and time is rounded up; nothing is rounded before the last step."},
+                {.verdict = "WRONG",
+                 .task = "evaluate",
+                 .say = "Each element of y has its own value, at its own x, but all use the same term at the "
+                        "same "
+                        "step."},
+                {.verdict = "WRONG",
+                 .task = "sum_in_flight",
+                 .say = "Each of the n elements belongs into the sum of one thread, once, and each thread "
+                        "stores "
+                        "all that it has added."},
             },
 };

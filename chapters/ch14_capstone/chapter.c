@@ -80,15 +80,18 @@ const Chapter chapter = {
         },
     .remarks =
         {
-            {"RACE", NULL,
-             "A flag or a ticket shows only that another block has been there. To be sure that its sum is "
-             "visible too, use a fence on both sides, or one store for both."},
-            {"UNINIT", NULL, "Everything that a thread reads must have been written."},
-            {"TIMEOUT", NULL,
-             "No block may wait for a block that waits itself, and the awaited value must differ from the "
-             "initial contents, even if a sum is 0."},
-            {"SYNC", NULL,
-             "All threads of a block must know whether their block collects the sums, or none may wait."},
-            {"MISALIGNED", NULL, "`in` may begin 4, 8 or 12 bytes past a multiple of 16."},
+            {.verdict = "RACE",
+             .say = "A flag or a ticket shows only that another block has been there. To be sure that its "
+                    "sum is "
+                    "visible too, use a fence on both sides, or one store for both.",
+             .objects = "out|mailbox",
+             .is_between_blocks = true},
+            REMARK_RACE,
+            {.verdict = "UNINIT", .say = "Everything that a thread reads must have been written."},
+            REMARK_WAIT,
+            REMARK_SYNC,
+            {.verdict = "MISALIGNED",
+             .say = "`in` may begin 4, 8 or 12 bytes past a multiple of 16.",
+             .objects = "in"},
         },
 };

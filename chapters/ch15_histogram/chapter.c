@@ -91,17 +91,24 @@ const Chapter chapter = {
         },
     .remarks =
         {
-            {"RACE", "global",
-             "Loading, adding and storing are three steps: if another thread stores in between, its addition "
-             "is lost."},
-            {"RACE", NULL,
-             "Counters that several threads change need atomics, and a barrier between clearing, counting "
-             "and adding up."},
-            {"UNINIT", NULL, "Shared memory is not zero at the start of a block: clear every counter first."},
-            {"OOB", NULL, "The last group of 16 bytes may be incomplete."},
-            {"WRONG", NULL,
-             "If all bins together count n elements, some are in the wrong bin; otherwise some are left out, "
-             "or counted "
-             "twice."},
+            {.verdict = "RACE",
+             .say = "Counters that several threads change need atomics, and a barrier between clearing, "
+                    "counting "
+                    "and adding up.",
+             .objects = "shared"},
+            {.verdict = "RACE",
+             .say = "Loading, adding and storing are three steps: if another thread stores in between, its "
+                    "addition "
+                    "is lost.",
+             .objects = "bins"},
+            REMARK_SHARED_UNSET,
+            {.verdict = "OOB",
+             .say = "`in` has n bytes: a load of several needs all of them.",
+             .objects = "in"},
+            {.verdict = "OOB",
+             .say = "There are 256 bins, and the number of each is a byte that is read without a sign.",
+             .objects = "bins|shared"},
+            {.verdict = "WRONG",
+             .say = "Bin b counts the bytes of `in` that are b, each once: all bins together count n."},
         },
 };

@@ -155,18 +155,20 @@ const Chapter chapter =
             },
         .remarks =
             {
-                {"RACE", "one launch",
-                 "A flag shows that the value is there only if one store writes both, or if fences order "
-                 "them."},
-                {"RACE", NULL,
-                 "Between two rounds through shared memory all threads must have read what the next round "
-                 "writes."},
-                {"TIMEOUT", NULL,
-                 "A block may only wait for blocks that have started: blocks start in any order, and not all "
-                 "at once."},
-                {"SYNC", NULL, "All threads of a block must reach each barrier, with or without an element."},
-                {"WRONG", NULL,
-                 "The first wrong element shows where to look: if it is the first behind a warp's "
-                 "32 elements, behind a block's or behind a tile's, at what is added from those before it."},
+                {.verdict = "RACE",
+                 .task = "one launch",
+                 .say =
+                     "A flag shows that the value is there only if one store writes both, or if fences order "
+                     "them.",
+                 .objects = "state",
+                 .is_between_blocks = true},
+                REMARK_RACE,
+                REMARK_WAIT,
+                REMARK_SYNC,
+                {.verdict = "WRONG",
+                 .task = "block",
+                 .say = "out[i] is the sum of the elements before i, without element i: 0 for the first."},
+                {.verdict = "WRONG",
+                 .say = "out[i] is the sum of the elements from 0 to i, element i included."},
             },
 };

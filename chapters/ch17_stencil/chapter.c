@@ -134,17 +134,19 @@ const Chapter chapter = {
         },
     .remarks =
         {
-            {"RACE", NULL,
-             "A thread reads elements of the tile that another warp has written: there must be a barrier in "
-             "between that all threads reach."},
-            {"SYNC", NULL, "Threads beyond the edge of the image store nothing, but reach the barrier."},
-            {"OOB", NULL,
-             "In the image, row and column have to be tested, each on both sides; a tile ends with its last "
-             "row and a filter with its last coefficient."},
-            {"UNINIT", NULL, "Every element of the tile needs a value: 0 where the image has none."},
-            {"WRONG", NULL,
-             "Which outputs are wrong tells where to look: those at the edges of the image, those at the "
-             "edges "
-             "of a tile, or all."},
+            REMARK_RACE,
+            REMARK_SYNC,
+            {.verdict = "OOB",
+             .say = "An element of the image exists if its row is at least 0 and below `rows`, and its "
+                    "column at "
+                    "least 0 and below `columns`.",
+             .objects = "in|out"},
+            {.verdict = "UNINIT",
+             .say = "Every element of the tile that is read needs a value: 0 where the image has none.",
+             .objects = "shared"},
+            {.verdict = "WRONG",
+             .say =
+                 "Each output is a sum over the window around its own place; what is outside the image adds "
+                 "nothing."},
         },
 };

@@ -352,6 +352,10 @@ static const CaseSize short_rows[] = {{.rows = 33, .columns = 128}, {.rows = 150
 #define MANY_ROWS .large = {.rows = 600011, .columns = 8191, .n = 600011LL * 8191}
 #define FEWER_ROWS .large = {.rows = 300007, .columns = 8191, .n = 300007LL * 8191}
 
+#define REMARK_OF_NORM                                                                                       \
+    "The mean is the sum divided by the number of columns. The variance adds (x - mean)^2 of every element " \
+    "of the row, also of one that is 0, and of nothing that only fills a register."
+
 const Chapter chapter = {
     .number = 18,
     .name = "ch18",
@@ -422,23 +426,25 @@ const Chapter chapter = {
         },
     .remarks =
         {
-            {"RACE", NULL,
-             "Between two uses of the same shared memory all threads must have read what the first one left "
-             "there."},
-            {"SYNC", NULL,
-             "All threads of a block must reach each barrier, also those beyond the end of a row."},
-            {"OOB", NULL,
-             "The last thread of a row may have fewer elements than the others, and the last block fewer "
-             "rows."},
-            {"MISALIGNED", NULL,
-             "Rows follow each other without gaps: they begin at multiples of 16 bytes only if their length "
-             "allows it."},
-            {"WRONG", "layer norm",
-             "The mean is the sum divided by the number of columns. The variance adds (x - mean)^2 of every "
-             "element of the row, also of one that is 0, and of nothing that only fills a register."},
-            {"WRONG", "online", "Two sums can be added only if the same maximum was subtracted in both."},
-            {"WRONG", NULL,
-             "Maximum and sum must be those of the whole row, in every thread, and the maximum must be "
-             "complete before the first power is computed."},
+            REMARK_RACE,
+            REMARK_SYNC,
+            {.verdict = "OOB",
+             .say = "Row r begins at element r * columns and has `columns` elements, and the last row is "
+                    "rows - 1.",
+             .objects = "in|out"},
+            {.verdict = "MISALIGNED",
+             .say = "Rows follow each other without gaps: they begin at multiples of 16 bytes only if their "
+                    "length "
+                    "allows it.",
+             .objects = "in|out"},
+            {.verdict = "WRONG", .task = "layer norm", .say = REMARK_OF_NORM},
+            {.verdict = "WRONG", .task = "layer norm, bfloat16", .say = REMARK_OF_NORM},
+            {.verdict = "WRONG",
+             .task = "online",
+             .say = "Two sums can be added only if the same maximum was subtracted in both."},
+            {.verdict = "WRONG",
+             .say =
+                 "Maximum and sum must be those of the whole row, in every thread, and the maximum must be "
+                 "complete before the first power is computed."},
         },
 };

@@ -127,21 +127,22 @@ const Chapter chapter = {
         },
     .remarks =
         {
-            {"RACE", NULL,
-             "A tile has two barriers in each step: one before it is read, and one before it is written "
-             "again. A "
-             "second tile makes one of them unnecessary."},
-            {"SYNC", NULL,
-             "Threads without an element of c still copy parts of the tiles, and reach every barrier."},
-            {"OOB", NULL,
-             "Test row and step for a, step and column for b, row and column for c. n is the length of the "
-             "rows of b and c, and k that of the rows of a."},
-            {"MISALIGNED", NULL,
-             "A row of a begins k floats after the one before, and a row of b or c n floats after."},
-            {"UNINIT", NULL, "Every element of a tile needs a value: 0 where the matrix has none."},
-            {"WRONG", NULL,
-             "Which elements of c are wrong tells where to look: all, those of the last rows or columns, or "
-             "those of "
-             "some lanes."},
+            REMARK_RACE,
+            REMARK_SYNC,
+            {.verdict = "OOB",
+             .say = "Test row and step for a, step and column for b, row and column for c. n is the length "
+                    "of the "
+                    "rows of b and c, and k that of the rows of a.",
+             .objects = "a|b|c"},
+            {.verdict = "MISALIGNED",
+             .say = "A row of a begins k floats after the one before, and a row of b or c n floats after.",
+             .objects = "a|b|c"},
+            {.verdict = "UNINIT",
+             .say = "Every element of a tile that is read needs a value: 0 where the matrix has none.",
+             .objects = "shared"},
+            {.verdict = "WRONG",
+             .say = "Element (row, column) of c is the sum of k products: of a(row, step) and b(step, "
+                    "column), for "
+                    "each step once."},
         },
 };

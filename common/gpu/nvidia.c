@@ -183,8 +183,12 @@ static bool guards_intact(Gpu *gpu, const GpuBuffer *buffer, int64_t *index, Gpu
     }
     if (damaged == SIZE_MAX) return false; // could not look
     *index = (int64_t)damaged - (int64_t)allocation->front;
-    gpu_fail(error, false, "the kernel wrote outside the buffer %s of %zu bytes, at byte %lld", buffer->name,
-             buffer->bytes, (long long)*index);
+    const bool is_before = *index < 0;
+    gpu_fail(error, false, "the kernel wrote outside the buffer %s of %zu bytes, %s%lld%s", buffer->name,
+             buffer->bytes, is_before ? "" : "at byte ", (long long)(is_before ? -*index : *index),
+             !is_before     ? ""
+             : *index == -1 ? " byte before it"
+                            : " bytes before it");
     error->finding = FINDING_OUT_OF_BOUNDS;
     return false;
 }

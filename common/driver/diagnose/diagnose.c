@@ -118,11 +118,22 @@ static Facts facts_of_alignment(const Evidence *evidence, const Buffer *buffer) 
     return facts;
 }
 
+// Whether the place is as far before the counters of bytes as half of them at most: as many are for the bytes
+// from 128 on, which are the numbers from -128 on if they have a sign.
+static bool is_of_signed_byte(const Evidence *evidence) {
+    const Finding *finding = evidence->finding;
+    const int64_t size = (int64_t)finding->object_bytes, counter = 4;
+    return evidence->of->tasks[evidence->task].expect == EXPECT_HISTOGRAM && finding->index < 0 &&
+           finding->index >= -size / 2 && finding->index % counter == 0 && finding->bytes == counter &&
+           size % (HISTOGRAM_BINS * counter) == 0 && finding->is_store;
+}
+
 static Facts facts_of_finding(const Evidence *evidence) {
     const Finding *finding = evidence->finding;
     const int64_t far = 1 << 20, size = (int64_t)finding->object_bytes;
     Facts facts = 0;
     if (finding->is_store) facts |= FACT_STORE;
+    if (is_of_signed_byte(evidence)) facts |= FACT_SIGNED_BYTE;
     if (finding->is_atomic) facts |= FACT_ATOMIC;
     if (finding->is_endless) facts |= FACT_ENDLESS;
     if (finding->is_endless && finding->object[0]) facts |= FACT_WAITS;

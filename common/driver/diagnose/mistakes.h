@@ -184,6 +184,9 @@ __extension__ typedef unsigned __int128 Facts;
 // Of all accesses out of bounds: each begins where its buffer ends
 #define FACT_ALL_JUST_PAST FACT(105)
 
+// In a histogram, a place before the first counter, as a byte from 128 on has that is read with a sign
+#define FACT_SIGNED_BYTE FACT(87)
+
 typedef struct {
     const char *slug;  // "missing-barrier"
     const char *title; // "A barrier is missing"

@@ -19,6 +19,14 @@ static void column_of(const Buffer *buffer, const TableView *view, long long ind
         name[0] = '\0';
 }
 
+// What the row of an element is about, "copy" of "time of copy on T4, 999983 turns"; "": it does not say.
+static void subject_of(const Buffer *buffer, const TableView *view, long long index, char name[NAME_BYTES]) {
+    char words[NAME_BYTES];
+    buffer->describe(view, index, words, sizeof words);
+    const char *from = strstr(words, " of "), *on = from ? strstr(from, " on ") : NULL;
+    snprintf(name, NAME_BYTES, "%.*s", on ? (int)(on - from) - 4 : 0, on ? from + 4 : "");
+}
+
 // The threads of the row of an element, "warps of RTX 3090, 1025 threads, ..."; -1: it does not say.
 static long threads_of(const Buffer *buffer, const TableView *view, long long index) {
     char name[NAME_BYTES];
@@ -62,23 +70,30 @@ static void explain_rows_of_zeros(const Buffer *buffer, const TableView *view, c
 void explain_wrong_column(const Buffer *buffer, const TableView *view, const void *right, const void *got,
                           char *why, size_t bytes) {
     const size_t size = element_bytes(buffer->type);
-    char column[NAME_BYTES] = "", name[NAME_BYTES];
+    char column[NAME_BYTES] = "", name[NAME_BYTES], subject[NAME_BYTES] = "";
     long long wrong = 0;
     bool has_others = false;
     for (long long i = 0; i < view->count; i++) {
         column_of(buffer, view, i, name);
         const bool is_wrong =
             memcmp((const char *)right + (size_t)i * size, (const char *)got + (size_t)i * size, size) != 0;
-        if (is_wrong && wrong++ == 0) snprintf(column, sizeof column, "%s", name);
+        if (is_wrong && wrong++ == 0) {
+            snprintf(column, sizeof column, "%s", name);
+            subject_of(buffer, view, i, subject);
+        }
         if (is_wrong && strcmp(column, name) != 0) {
             explain_rows_of_zeros(buffer, view, right, got, why, bytes);
             return;
         }
+        if (!is_wrong) continue;
+        subject_of(buffer, view, i, name);
+        if (strcmp(subject, name) != 0) subject[0] = '\0';
     }
     for (long long i = 0; i < view->count && !has_others; i++) {
         column_of(buffer, view, i, name);
         has_others = strcmp(column, name) != 0;
     }
     if (wrong > 1 && column[0] && has_others)
-        snprintf(why, bytes, "Each of the wrong numbers is a value of %.60s; all others are right.", column);
+        snprintf(why, bytes, "Each of the wrong numbers is a value of %.60s%s%.40s; all others are right.",
+                 column, subject[0] ? " of " : "", subject);
 }

@@ -71,12 +71,15 @@ static void add_thread(Text *page, const Terminal *terminal, const Finding *find
                          (unsigned long long)finding->address, finding->bytes);
     // The size is that of all local memory of the warp, and the byte one of the thread's.
     const bool is_local = strcmp(finding->object, "local memory") == 0;
+    const long long index = finding->index;
     if (is_local && used > 0 && (size_t)used < sizeof words)
         snprintf(words + used, sizeof words - (size_t)used, ", byte %lld of the thread's local memory",
-                 (long long)finding->index);
+                 index);
     else if (finding->object[0] && used > 0 && (size_t)used < sizeof words)
-        snprintf(words + used, sizeof words - (size_t)used, ", byte %lld of %.60s (%llu bytes)",
-                 (long long)finding->index, finding->object, (unsigned long long)finding->object_bytes);
+        snprintf(words + used, sizeof words - (size_t)used, ", %s%lld %s %.60s (%llu bytes)",
+                 index < 0 ? "" : "byte ", index < 0 ? -index : index,
+                 index < 0 ? index == -1 ? "byte before" : "bytes before" : "of", finding->object,
+                 (unsigned long long)finding->object_bytes);
     page_add_row(page, terminal, "who", words);
 }
 
@@ -167,10 +170,36 @@ static void add_host_verdict(Text *page, const Terminal *terminal, Verdict verdi
     text_free(&words);
 }
 
+// Whether `object`, as a finding names it, is one of "in|out|shared".
+static bool is_object_of(const char *objects, const char *object) {
+    const char *name = strncmp(object, "shared ", 7) == 0 ? "shared" : object;
+    const size_t length = strlen(name);
+    for (const char *at = objects; at && length > 0; at = strchr(at, '|')) {
+        at += *at == '|';
+        if (strncmp(at, name, length) == 0 && (at[length] == '|' || !at[length])) return true;
+    }
+    return false;
+}
+
+// A remark that asks for a finding suits none without.
+static bool suits_finding(const Remark *remark, const Finding *finding) {
+    if (!remark->objects && !remark->findings && !remark->is_between_blocks && !remark->is_waiting)
+        return true;
+    if (!finding) return false;
+    if (remark->objects && !is_object_of(remark->objects, finding->object)) return false;
+    if (remark->findings && !(remark->findings >> finding->kind & 1)) return false;
+    if (remark->is_waiting && !(finding->is_endless && finding->object[0])) return false;
+    return !remark->is_between_blocks ||
+           memcmp(finding->block, finding->other_block, sizeof finding->block) != 0;
+}
+
 static const char *remark_for(const Report *report, Verdict verdict, int task) {
+    const Judgement *judgement = report->judgement;
+    const CaseReport *first = judgement->first >= 0 ? &judgement->cases[judgement->first] : NULL;
+    const Finding *finding = first && first->has_finding ? &first->finding : NULL;
     for (int i = 0; i < MAX_REMARKS && report->of->remarks[i].verdict; i++) {
         const Remark *remark = &report->of->remarks[i];
-        if (strcmp(remark->verdict, verdict_word(verdict)) != 0) continue;
+        if (strcmp(remark->verdict, verdict_word(verdict)) != 0 || !suits_finding(remark, finding)) continue;
         if (!remark->task || (task >= 0 && strcmp(remark->task, report->of->tasks[task].name) == 0))
             return remark->say;
     }

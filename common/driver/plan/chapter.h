@@ -27,6 +27,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "emulator/finding.h"
+
 enum {
     MAX_TASKS = 12,
     MAX_BUFFERS = 8,
@@ -419,12 +421,53 @@ typedef struct {
         .limit = 95, __VA_ARGS__                                                                             \
     }
 
-// One sentence of this chapter's own for a verdict, shown after the general one: {"RACE", "sum_tree", "..."}.
+// One sentence of this chapter's own for a verdict, shown after the general one: the first that suits what
+// was found. It must be true of every kernel for which its conditions hold: say what the task is, not what
+// this kernel may have done.
 typedef struct {
     const char *verdict; // NULL ends the list
     const char *task;    // NULL: any
     const char *say;
+    // Of the finding; NULL, 0 and false: any, or none.
+    const char *objects;    // where: names of buffers as "in|out", or "shared" for any array in shared memory
+    unsigned findings;      // bits of FindingKind: one of them
+    bool is_between_blocks; // the other side of a race is in another block
+    bool is_waiting;        // proved that the thread waits for memory that nobody changes
 } Remark;
+
+// Those that hold in every chapter.
+#define REMARK_RACE                                                                                          \
+    {                                                                                                        \
+        .verdict = "RACE",                                                                                   \
+        .say =                                                                                               \
+            "Two threads of one block need different places, or between their accesses a barrier that both " \
+            "reach. No barrier is for different blocks: they need different places, or atomics, with which " \
+            "fences order other accesses, too."                                                              \
+    }
+#define REMARK_SYNC                                                                                          \
+    {                                                                                                        \
+        .verdict = "SYNC",                                                                                   \
+        .say =                                                                                               \
+            "__syncthreads() is for the whole block: all its threads must reach it, also those without an "  \
+            "element.",                                                                                      \
+        .findings = 1u << FINDING_DIVERGENT_BARRIER                                                          \
+    }
+#define REMARK_SHARED_UNSET                                                                                  \
+    {                                                                                                        \
+        .verdict = "UNINIT",                                                                                 \
+        .say =                                                                                               \
+            "Shared memory is not 0 when a block starts: a place is undefined until a thread of the block "  \
+            "has written it.",                                                                               \
+        .objects = "shared"                                                                                  \
+    }
+#define REMARK_WAIT                                                                                          \
+    {                                                                                                        \
+        .verdict = "TIMEOUT",                                                                                \
+        .say = "What a block waits for must come from a thread that is sure to run, whatever the order in "  \
+               "which blocks start, and must differ from what the place holds before.",                      \
+        .is_waiting = true                                                                                   \
+    }
+#define SHUFFLE_FINDINGS (1u << FINDING_BAD_MASK | 1u << FINDING_SHUFFLE_INACTIVE)
 
 typedef struct {
     int number;

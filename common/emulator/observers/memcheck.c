@@ -18,14 +18,23 @@ static const Memory *nearest(const Machine *m, uint64_t address) {
     return memory && memory->space == PTX_SPACE_GLOBAL ? memory : NULL;
 }
 
-// The variable of shared memory that starts last before `offset`.
-static const SharedVariable *shared_before(const Machine *m, uint64_t offset) {
+// The variable of shared memory that starts last before `offset`, or the first one if that is negative.
+static const SharedVariable *shared_before(const Machine *m, int64_t offset) {
     const SharedVariable *best = NULL;
     for (int i = 0; i < m->shared_variable_count; i++) {
         const SharedVariable *v = &m->shared_variables[i];
-        if (v->offset <= offset && (!best || v->offset > best->offset)) best = v;
+        const int64_t from = (int64_t)v->offset;
+        if (offset < 0 ? !best || from < (int64_t)best->offset
+                       : from <= offset && (!best || from > (int64_t)best->offset))
+            best = v;
     }
     return best;
+}
+
+// An address of 32 bits wraps around where a place is before the first one of shared memory.
+static int64_t unwrapped(uint64_t offset) {
+    const uint64_t ranks = UINT32_MAX >> RANK_SHIFT;
+    return offset >> RANK_SHIFT == ranks ? (int64_t)offset - ((int64_t)1 << 32) : (int64_t)offset;
 }
 
 static bool is_shared(const Instruction *in, uint64_t address) {
@@ -33,16 +42,17 @@ static bool is_shared(const Instruction *in, uint64_t address) {
            (in->space == PTX_SPACE_NONE && address >> ADDRESS_SHIFT == SHARED_WINDOW >> ADDRESS_SHIFT);
 }
 
-static void name_shared(const Machine *m, uint64_t offset, MemoryFacts *facts) {
+static void name_shared(const Machine *m, uint64_t address, MemoryFacts *facts) {
+    const int64_t offset = unwrapped(address);
     const SharedVariable *v = shared_before(m, offset);
-    facts->address = offset;
+    facts->address = address;
     if (!v) {
         facts->fault = m->shared_variable_count ? MEMORY_SHARED_GAP : MEMORY_NO_SHARED;
         return;
     }
     facts->fault = MEMORY_PAST_SHARED;
     facts->object = v->name;
-    facts->index = (int64_t)(offset - v->offset);
+    facts->index = offset - (int64_t)v->offset;
     facts->object_bytes = v->bytes;
 }
 
@@ -51,7 +61,7 @@ static bool name_far(const Warp *w, const Instruction *in, uint64_t *offset, Mem
                      char name[64]) {
     const Cluster *cluster = w->block->cluster;
     const uint64_t rank = *offset >> RANK_SHIFT;
-    if (cluster->size == 1 || !rank) return false;
+    if (cluster->size == 1 || !rank || unwrapped(*offset) < 0) return false;
     *offset &= (1u << RANK_SHIFT) - 1;
     facts->index = (int64_t)rank - 1;
     facts->object_bytes = cluster->size;

@@ -6,12 +6,19 @@
 
 // ---- memcheck ---------------------------------------------------------------------------------------------
 
+static void say_before(Finding *finding, const char *does, const MemoryFacts *f, const char *space) {
+    say(finding, "%s %u bytes that begin %" PRId64 " byte%s before %s%s, which has %" PRIu64, does, f->bytes,
+        -f->index, f->index == -1 ? "" : "s", space, f->object, f->object_bytes);
+}
+
 static void say_past_buffer(Finding *finding, const char *does, const MemoryFacts *f) {
     int64_t past = f->index - (int64_t)f->object_bytes;
     char where[96];
-    if (f->index < 0)
-        snprintf(where, sizeof where, "%" PRId64 " bytes before the first", -f->index);
-    else if (past >= 0)
+    if (f->index < 0) {
+        say_before(finding, does, f, "");
+        return;
+    }
+    if (past >= 0)
         snprintf(where, sizeof where, "they end %" PRId64 " bytes past its end", past + (int64_t)f->bytes);
     else
         snprintf(where, sizeof where, "across the end");
@@ -37,6 +44,10 @@ void word_memory(Finding *finding, const MemoryFacts *f) {
         break;
     case MEMORY_PAST_BUFFER: say_past_buffer(finding, does, f); break;
     case MEMORY_PAST_SHARED:
+        if (f->index < 0) {
+            say_before(finding, does, f, "shared ");
+            break;
+        }
         say(finding, "%s %u bytes at byte %" PRId64 " of shared %s, which has %" PRIu64, does, f->bytes,
             f->index, f->object, f->object_bytes);
         break;
@@ -68,6 +79,12 @@ void word_memory(Finding *finding, const MemoryFacts *f) {
             does, f->bytes, f->index);
         break;
     case MEMORY_OUTSIDE_LOCAL:
+        if ((int64_t)f->address < 0) {
+            say(finding,
+                "%s %u bytes of local memory that begin %" PRId64 " bytes before the thread's arrays", does,
+                f->bytes, -(int64_t)f->address);
+            break;
+        }
         say(finding, "%s %u bytes of local memory at byte %" PRId64 ", outside the thread's arrays", does,
             f->bytes, (int64_t)f->address);
         break;
