@@ -528,7 +528,10 @@ def test_a_loop_is_spoken_of_only_around_the_access(
 
 
 def test_a_thread_number_that_counts_blocks_first_is_not_miscounted(probe: Path) -> None:
-    for index, is_wrong in (("blockIdx.x + threadIdx.x * gridDim.x", False), ("blockIdx.x + threadIdx.x", True)):
+    for index, is_wrong in (
+        ("blockIdx.x + threadIdx.x * gridDim.x", False),
+        ("blockIdx.x + threadIdx.x", True),
+    ):
         answer = match(probe, *UNORDERED, code=f"int i = {index};\n\n\n\n")
         assert (answer.slug == "thread-number-miscounted") == is_wrong, index
 

@@ -41,7 +41,7 @@ enum {
     CHECK_RACE = 4,
     CHECK_SYNC = 8,
     CHECK_ALL = 15,
-    CHECK_SHARED_RACE = 16, // CHECK_RACE of the first 2^19 accesses to shared memory, where global memory is too large
+    CHECK_SHARED_RACE = 16, // CHECK_RACE of the first 2^19 accesses to shared memory alone
 };
 
 enum { ALL_LINES = -1 };          // EmulatorLaunch.guarded_line

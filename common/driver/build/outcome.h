@@ -23,11 +23,11 @@ typedef struct {
     const char *include_directory; // where warpbook.cuh is; NULL: found, see compile_include_directory()
     int ptx_arch;                  // 80 for compute_80; 0: 80
     int sass_arch; // 90 to let ptxas assemble for sm_90 (raised to ptx_arch when lower); 0: 90; -1: no ptxas
-    bool want_cubin;                     // keep what ptxas makes
-    double time_limit;                   // seconds of processor time for all compilers; 0: 30
-    bool always;                         // run the compiler even when nothing changed
-    bool is_quick;                       // nvcc: hardly optimize; a text of many variants takes a third of the time
-    bool assembles_beside;               // ptxas may work on after the call, until assembly_end()
+    bool want_cubin;       // keep what ptxas makes
+    double time_limit;     // seconds of processor time for all compilers; 0: 30
+    bool always;           // run the compiler even when nothing changed
+    bool is_quick;         // nvcc: hardly optimize; a text of many variants takes a third of the time
+    bool assembles_beside; // ptxas may work on after the call, until assembly_end()
     const volatile sig_atomic_t *cancel; // becomes non-zero to stop; NULL: never
 } CompileRequest;
 

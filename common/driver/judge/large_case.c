@@ -190,8 +190,8 @@ bool large_case_begin(const Task *task, const CaseShape *shape, const ImageKerne
         filter_weights(task, coefficients < 0 ? NULL : large->content[coefficients], &large->filter);
     request->kind = REQUEST_SAMPLE;
     request->checks = CHECK_MEMORY | CHECK_SYNC;
-    // Of the sizes that take little time this has the most rounds, and what only many of them show. Tasks that are
-    // not large have the kernel of another one.
+    // Of the sizes that take little time this has the most rounds, and what only many of them show. Tasks
+    // that are not large have the kernel of another one.
     if (shape->size.n == timed_size(task, 0).n && task->large.n == 0) request->checks |= CHECK_SHARED_RACE;
     request->output = task_output(task);
     request->written_most = WRITTEN_MOST;
@@ -391,8 +391,8 @@ static bool counts_twice(const Task *task, const SampleReply *sample, CaseReport
     return true;
 }
 
-// Whether the bins lack what counters of 16 bits lose: 65,536 each time that one begins at 0 again, or 1 less if
-// that carries into the next one of its word.
+// Whether the bins lack what counters of 16 bits lose: 65,536 each time that one begins at 0 again, or 1 less
+// if that carries into the next one of its word.
 static bool loses_counts(const Task *task, const SampleReply *sample, CaseReport *report) {
     enum { ALL_VALUES = 1 << 16, MOST_TIMES = 1 << 12 }; // beyond it any number would fit
     const int in = task_input(task);
@@ -411,10 +411,11 @@ static bool loses_counts(const Task *task, const SampleReply *sample, CaseReport
                                   (long long)carried};
     for (int i = 0; i < 4; i++) count_text(numbers[i], words[i], sizeof words[i]);
     large_say_wrong(report, CHECK_LEFT_OUT, task->buffers[in].name, -1);
-    snprintf(report->check.what, sizeof report->check.what,
-             "the blocks that were run read %s elements of %s, and all bins together count %s: %s times 65,536 "
-             "less %s are missing",
-             words[0], task->buffers[in].name, words[1], words[2], words[3]);
+    snprintf(
+        report->check.what, sizeof report->check.what,
+        "the blocks that were run read %s elements of %s, and all bins together count %s: %s times 65,536 "
+        "less %s are missing",
+        words[0], task->buffers[in].name, words[1], words[2], words[3]);
     return true;
 }
 

@@ -49,7 +49,7 @@ struct VariantSearch {
     int survivors[MOST_SURVIVORS], survivor_count;
     uint64_t steps[MOST_SURVIVORS]; // of the first case that each was screened with, in their order
     pid_t compiler;                 // beside; 0: none
-    bool is_quick;                  // the image: many variants are tried, and few are left for one as kernel.cu's
+    bool is_quick;                  // the image of many variants; that of the few that are left is not
     char source[PATH_MAX];
 };
 
@@ -384,7 +384,8 @@ static bool survives(VariantSearch *of, Worker *worker, int which, const Case ca
     return true;
 }
 
-// Runs a few cases with each variant in one runner, which has the image loaded. False: with this image none fails.
+// Runs a few cases with each variant in one runner, which has the image loaded. False: none fails with this
+// image.
 static bool screen(VariantSearch *of) {
     Search *search = &of->search;
     Case cases[SCREENING];
@@ -674,7 +675,7 @@ void variant_search_run(VariantSearch *of, double work) {
         of->search.work = work;
         of->is_quick = true;
         if (!read_image(of)) continue;
-        if (!screen(of)) { // what fails may be what optimizations make of the text
+        if (!screen(of)) { // it may fail with all optimizations alone
             of->is_quick = false;
             if (!read_image(of)) continue;
             screen(of);
