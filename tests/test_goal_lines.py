@@ -97,7 +97,7 @@ def test_editors_open_the_line(nvcc: str, built: Path) -> None:
         ),
         (  # limited by instructions: the PTX's lines are not those of the machine code
             "wrong/ch17/ring_of_sums_by_row",
-            ["accesses an array of the thread with an index that the PTX does not know"],
+            ["accesses an array of the thread in local memory: its index follows the loop of line 108"],
             ["Of the instructions, "],
         ),
         (  # of two barriers a level, the one at its end
@@ -149,7 +149,7 @@ def test_editors_open_the_line(nvcc: str, built: Path) -> None:
         ),
         (
             "wrong/ch06/roomy_shared",
-            ["6 blocks of 256 threads fit on an SM, where the bytes of shared memory run out first."],
+            ["where the bytes of shared memory run out first: a block has 32,768 of them."],
             [],
         ),
         (  # no line alone misses the goal, and the loads are wide
