@@ -119,6 +119,11 @@ def test_editors_open_the_line(nvcc: str, built: Path) -> None:
             ],
             ["stays in registers is loaded once"],
         ),
+        (  # lanes are in order, and the first of them is inside a sector
+            "wrong/ch07/head_of_four",
+            ["of lanes side by side that begin between two sectors"],
+            ["neighbouring lanes are"],
+        ),
         (  # lanes are as far apart as rows
             "wrong/ch11/padded_by_two",
             [

@@ -74,5 +74,7 @@ void counters_add(Counters *sum, const Counters *more) {
 void line_counters_add(LineCounters *sum, const LineCounters *more) {
     counters_add(&sum->counters, &more->counters);
     if (more->conflict.extra > sum->conflict.extra) sum->conflict = more->conflict;
+    const uint64_t between = sum->scatter.between + more->scatter.between;
     if (more->scatter.extra > sum->scatter.extra) sum->scatter = more->scatter;
+    sum->scatter.between = between;
 }

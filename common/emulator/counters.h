@@ -66,6 +66,9 @@ typedef struct {
     uint32_t lane_bytes;  // with so many each,
     uint32_t sectors;     // in so many sectors
     uint64_t bytes_apart; // from each lane to the next; 0: not the same everywhere
+    // Of all requests: those whose lanes lie side by side, but begin between two sectors, and so touch one
+    // more
+    uint64_t between;
 } Scatter;
 
 typedef struct {

@@ -47,6 +47,20 @@ static bool sectors_are_all(const Chapter *of, const Judgement *judgement) {
     return is_missed;
 }
 
+static bool has_wide_between(const Judgement *judgement, const GoalResult *result) {
+    const double full = 512 / 1.05; // some requests are of fewer lanes
+    if (result->state != GOAL_MISSED || !strstr(result->goal->measure, "ld_sectors")) return false;
+    for (int i = 0; i < judgement->line_count; i++) {
+        const LineCounters *one = &judgement->lines[i].counters;
+        const Counters *counters = &one->counters;
+        if (judgement->lines[i].task == result->task && counters->global_st_requests == 0 &&
+            2 * one->scatter.between > counters->global_ld_requests &&
+            (double)counters->global_ld_bytes >= full * (double)counters->global_ld_requests)
+            return true;
+    }
+    return false;
+}
+
 static bool misses_any_sectors(const Judgement *judgement, int task) {
     for (int g = 0; g < judgement->goal_count; g++)
         if (judgement->goals[g].task == task && misses_sectors(&judgement->goals[g])) return true;
@@ -135,6 +149,8 @@ Facts facts_of_loads(const Chapter *of, const Judgement *judgement) {
     if (judgement->what_if.loads == LOADS_BESIDE_EXCHANGE) facts |= FACT_LOADS_BESIDE_EXCHANGE;
     if (judgement->what_if.loads == LOADS_IN_NO_LOOP) facts |= FACT_LOADS_IN_NO_LOOP;
     if (needs_units_for_doubles(of, judgement)) facts |= FACT_DOUBLE_UNITS;
+    for (int g = 0; g < judgement->goal_count; g++)
+        if (has_wide_between(judgement, &judgement->goals[g])) facts |= FACT_WIDE_BETWEEN;
     for (int t = 0; t < chapter_task_count(of); t++) {
         facts |= narrow_requests(judgement, t);
         if (loads_rows_again(of, judgement, t)) facts |= FACT_LOADED_AGAIN;

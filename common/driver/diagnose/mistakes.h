@@ -161,6 +161,9 @@ __extension__ typedef unsigned __int128 Facts;
 // Where a goal of requests is missed: those of loads, or of stores, have less than 16 bytes for each lane
 #define FACT_NARROW_LOADS FACT(85)
 #define FACT_NARROW_STORES FACT(86)
+// Where a goal of the sectors of loads is missed: in a line of that task most requests have 16 bytes for each
+// lane, side by side, and begin between two sectors
+#define FACT_WIDE_BETWEEN FACT(88)
 // Where a goal of sectors is missed: those touched beyond what the bytes fill are more than the bytes are
 // above the limit
 #define FACT_SECTORS_EXCEED FACT(106)

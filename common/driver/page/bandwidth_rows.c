@@ -138,10 +138,26 @@ void page_add_conflict(Text *words, const Judgement *judgement, int task, int li
                 conflict->banks, conflict->most);
 }
 
+static void add_between(Text *words, const LineCounters *requests, int line) {
+    const Counters *counters = &requests->counters;
+    char all[32], between[32];
+    count_text((long long)(counters->global_ld_requests + counters->global_st_requests), all, sizeof all);
+    count_text((long long)requests->scatter.between, between, sizeof between);
+    text_printf(
+        words,
+        " Of %s requests of line %d, %s are of lanes side by side that begin between two sectors: each "
+        "of these touches a sector more than its bytes fill.",
+        all, line, between);
+}
+
 void page_add_scatter(Text *words, const Judgement *judgement, int task, int line) {
     const LineCounters requests = goal_line_requests(judgement, task, line);
     const Scatter *scatter = &requests.scatter;
     if (scatter->extra == 0) return;
+    if (scatter->extra == 1 && scatter->between > 0) {
+        add_between(words, &requests, line);
+        return;
+    }
     text_printf(words, " In a request of line %d ", line);
     if (scatter->bytes_apart > 0)
         text_printf(words,

@@ -383,12 +383,16 @@ void note_bank_conflict(BankConflict *worst, uint32_t extra, const Access *a) {
 void note_scatter(Scatter *worst, uint32_t sectors, const Access *a) {
     const uint32_t lanes = (uint32_t)__builtin_popcount(a->mask);
     const uint32_t filled = (lanes * a->bytes + 31) >> SECTOR_SHIFT;
-    if (sectors <= filled || sectors - filled <= worst->extra) return;
+    if (sectors <= filled) return;
+    if (a->first && sectors == filled + 1 && bytes_from_lane_to_lane(a, a->mask) == a->bytes)
+        worst->between++;
+    if (sectors - filled <= worst->extra) return;
     *worst = (Scatter){.extra = sectors - filled,
                        .lanes = lanes,
                        .lane_bytes = a->bytes,
                        .sectors = sectors,
-                       .bytes_apart = bytes_from_lane_to_lane(a, a->mask)};
+                       .bytes_apart = bytes_from_lane_to_lane(a, a->mask),
+                       .between = worst->between};
 }
 
 // Local memory lies interleaved: word w of all 32 lanes together, so that equal offsets are contiguous, and

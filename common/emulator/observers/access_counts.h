@@ -11,7 +11,7 @@ void counters_add_access(Counters *counters, const Access *access);
 // without conflicts, is worse than those before.
 void note_bank_conflict(BankConflict *worst, uint32_t extra, const Access *access);
 // Keeps how lanes lie in sectors if this load or store of global memory touches more `sectors` beyond what
-// its bytes fill than those before.
+// its bytes fill than those before, and counts those of lanes side by side.
 void note_scatter(Scatter *worst, uint32_t sectors, const Access *access);
 // Whether ptxas makes a loop of compare-and-swap of an atomic: an addition in shared memory that has no
 // instruction, of floats or of 64 bits. What the loop counts for is in observers/retried.h.
