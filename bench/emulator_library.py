@@ -160,6 +160,7 @@ class CScatter(c.Structure):
         ("lane_bytes", c.c_uint32),
         ("sectors", c.c_uint32),
         ("bytes_apart", c.c_uint64),
+        ("between", c.c_uint64),
     ]
 
 
