@@ -41,6 +41,8 @@ typedef struct {
     int near; // the line before which a statement would be there, in most cases; 0: there is none
     ChangeSide side;
     bool ends_round; // of an unrolled loop
+    int copies;      // of the body of that loop, at least
+    int alike;       // places on this side of the line
     bool repeats;    // another round of one
 } Place;
 
@@ -62,6 +64,24 @@ static int loop_around_both(const SourceBlocks *blocks, int line, int other) {
     return loop;
 }
 
+// How often an unrolled loop's body is in the PTX, at least: as the access that is there least often.
+static int copies_of(const Kernel *kernel, const Block *loop) {
+    int fewest = 0;
+    for (int line = loop->head; line <= loop->end; line++) {
+        int loads = 0, stores = 0;
+        for (int i = kernel->first; i < kernel->end; i++) {
+            PtxInstruction in;
+            if (kernel->lines->lines[i].source != line || !ptx_instruction(&kernel->lines->lines[i], &in))
+                continue;
+            loads += is_access(&in, "ld");
+            stores += is_access(&in, "st");
+        }
+        if (loads > 0 && (fewest == 0 || loads < fewest)) fewest = loads;
+        if (stores > 0 && (fewest == 0 || stores < fewest)) fewest = stores;
+    }
+    return fewest;
+}
+
 // Behind a line. If an earlier one follows, a round of the loop around both ends there, and what is in it
 // has ended.
 static void find_end_of_round(const Kernel *kernel, int next, Place *place) {
@@ -71,6 +91,7 @@ static void find_end_of_round(const Kernel *kernel, int next, Place *place) {
     if (loop < 0 || next >= place->source) return;
     if (blocks->inside[place->source] != loop) place->near = blocks->blocks[loop].end;
     place->ends_round = is_in_unrolled_loop(kernel, place->at, blocks->blocks[loop].end);
+    if (place->ends_round) place->copies = copies_of(kernel, &blocks->blocks[loop]);
 }
 
 static void take_place(const Kernel *kernel, int next, Place *places, int count, Place place) {
@@ -112,6 +133,8 @@ static int list_places(const Kernel *kernel, Place **places) {
             opcode_is(&in, "cp"))
             has_access = true;
     }
+    for (int p = 0; p < count; p++)
+        for (int k = 0; k < count; k++) (*places)[p].alike += same_side(&(*places)[p], &(*places)[k]);
     if (*places) qsort(*places, (size_t)count, sizeof **places, compare_places);
     return count;
 }
@@ -133,13 +156,21 @@ static bool is_barrier_of_finding(const Kernel *kernel, int at) {
            ptx_instruction(&kernel->lines->lines[at], &in) && is_block_barrier(&in);
 }
 
+// A statement at the end of a loop's body is behind each copy of it, but for the last, behind which it
+// changes nothing: whether what is inserted is at fewer places.
+static bool misses_rounds(const Place *place, bool is_unrolled) {
+    return place->ends_round && (is_unrolled ? place->alike : 1) < place->copies - 1;
+}
+
 // Says where kernel.cu has the place, or that no line has it.
 static void say_place(const Kernel *kernel, const Insertion *insertion, const Place *place, bool is_unrolled,
                       Change *change) {
     if (!change) return;
     const bool is_behind = place->side == SIDE_BEHIND;
     const int near = place->near;
-    const int line = near ? line_before_place(kernel, place->at, near, is_unrolled || place->ends_round) : 0;
+    const int line = near && !misses_rounds(place, is_unrolled)
+                         ? line_before_place(kernel, place->at, near, is_unrolled || place->ends_round)
+                         : 0;
     change->side = place->side;
     if (place->side == SIDE_WITHIN || kernel->blocks.count == 0) {
         change->source = place->source;
