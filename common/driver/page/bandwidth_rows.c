@@ -140,8 +140,9 @@ void page_add_conflict(Text *words, const Judgement *judgement, int task, int li
 
 static void add_between(Text *words, const LineCounters *requests, int line) {
     const Counters *counters = &requests->counters;
+    const uint64_t count = counters->global_ld_requests + counters->global_st_requests;
     char all[32], between[32];
-    count_text((long long)(counters->global_ld_requests + counters->global_st_requests), all, sizeof all);
+    count_text((long long)count, all, sizeof all);
     count_text((long long)requests->scatter.between, between, sizeof between);
     text_printf(
         words,

@@ -64,7 +64,7 @@ static int loop_around_both(const SourceBlocks *blocks, int line, int other) {
     return loop;
 }
 
-// How often an unrolled loop's body is in the PTX, at least: as the access that is there least often.
+// How often an unrolled loop's body is in the PTX, at least: as often as its rarest access.
 static int copies_of(const Kernel *kernel, const Block *loop) {
     int fewest = 0;
     for (int line = loop->head; line <= loop->end; line++) {
@@ -156,8 +156,8 @@ static bool is_barrier_of_finding(const Kernel *kernel, int at) {
            ptx_instruction(&kernel->lines->lines[at], &in) && is_block_barrier(&in);
 }
 
-// A statement at the end of a loop's body is behind each copy of it, but for the last, behind which it
-// changes nothing: whether what is inserted is at fewer places.
+// A statement at the end of a loop's body is behind each copy of it except the last, behind which it changes
+// nothing: whether what is inserted is at fewer places.
 static bool misses_rounds(const Place *place, bool is_unrolled) {
     return place->ends_round && (is_unrolled ? place->alike : 1) < place->copies - 1;
 }
