@@ -347,6 +347,20 @@ static int line_that_says(const Shared *shared, int other) {
     return 0;
 }
 
+static bool begins_a_loop(const Kernel *kernel, int line) {
+    for (int b = 0; b < kernel->blocks.count; b++)
+        if (kernel->blocks.blocks[b].kind == BLOCK_LOOP && kernel->blocks.blocks[b].head == line) return true;
+    return false;
+}
+
+// The first other line whose own text can use the value: where a loop begins, the compiler puts what it
+// computes before the loop for any line in it. 0: none.
+static int other_in_place(const Shared *shared) {
+    for (int k = 0; k < shared->other_count; k++)
+        if (!begins_a_loop(shared->kernel, shared->others[k])) return shared->others[k];
+    return 0;
+}
+
 bool propose_parts_of(const Kernel *kernel, const Change *whole, char *also, size_t bytes) {
     Shared shared = {.kernel = kernel, .whole = whole, .line = whole->source};
     char words[sizeof whole->words];
@@ -362,7 +376,8 @@ bool propose_parts_of(const Kernel *kernel, const Change *whole, char *also, siz
     for (int k = 0; k < shared.other_count && !shared.is_indirect; k++)
         if (words_for(&shared, shared.others[k], words, sizeof words))
             add_part(&shared, shared.others[k], true, words);
-    const int said = line_that_says(&shared, shared.others[0]), other = said ? said : shared.others[0];
+    const int said = line_that_says(&shared, shared.others[0]), other = said ? said : other_in_place(&shared);
+    if (other == 0) return true;
     if (shared.other_count == 1)
         snprintf(also, bytes, ", and for line %d, which %s the same value", other, said ? "has" : "uses");
     else
