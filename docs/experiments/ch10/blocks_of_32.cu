@@ -1,7 +1,7 @@
 // EXPERIMENT: A block of one warp for each 32 elements.
 // RUN: ./ch10 --device emulator --kernel $PTX
 // SHOWS: SLOW
-// SHOWS: 50 % of the warps
+// SHOWS: 50 % of the places
 #include <cuda_bf16.h>
 
 #include "warpbook.cuh"
