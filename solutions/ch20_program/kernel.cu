@@ -1,4 +1,4 @@
-// SKELETON VERDICT: FAULT
+// SKELETON VERDICT: WRONG
 // Chapter 20: a program of your own. Here you write what the driver did in the other chapters.
 //
 // The program adds two vectors (chapter 10), sums the result (chapter 8), and reports how long the GPU took. The two
