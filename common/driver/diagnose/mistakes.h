@@ -197,8 +197,8 @@ typedef struct {
                        // {upper} and {lower} the same in the order of the file, {loop} the line in
                        // which the innermost loop around {line} begins, {local} that of local_line(), {alone}
                        // of line_of_one_thread(), {meeting} and {test} those of WhatIfAnswer, {blocks} its
-    // blocks, {unroll} the line of a #pragma before {test}; {columns} elements, {row} bytes
-    // in a row of the finding's buffer
+                       // blocks, {unroll} the line of a #pragma before {test}; {columns} elements, {row}
+                       // bytes in a row of the finding's buffer
     const char *lessons; // "ch03#barriers:2 ch05#what-it-is:2": sections, and the step of that chapter's
                          // hints that helps, or no step. The first serves chapters that are not listed.
 

@@ -67,6 +67,11 @@ static long long work_of(const Task *task, const Launch *launch, const CaseLayou
 // The fewest blocks that tell something: of those that exchange values, one may wait for all others.
 static uint64_t fewest_blocks(const Task *task) { return task_has_workspace(task) ? 3 : 2; }
 
+// Whether bandwidth is modelled for that size.
+static bool is_modelled_size(const Task *task, const CaseShape *shape) {
+    return shape->size.n == timed_size(task, 0).n;
+}
+
 // Which blocks of a launch run. False: too much to do.
 static bool fill_sample(const Task *task, const CaseShape *shape, const CaseLayout *layout, int index,
                         uint64_t seed, RunLaunch *out) {
@@ -74,7 +79,7 @@ static bool fill_sample(const Task *task, const CaseShape *shape, const CaseLayo
     const uint64_t blocks = (uint64_t)shape->launches[index].blocks;
     const uint64_t work = (uint64_t)work_of(task, &task->launches[index], layout);
     // At the modelled size, too few rounds are what there is to find: any block shows them.
-    const bool is_timed = shape->size.n == timed_size(task, 0).n;
+    const bool is_timed = is_modelled_size(task, shape);
     // Rows are computed whole on the host, which takes longer than to run them.
     const uint64_t bearable_work = is_timed                         ? SAMPLE_WORK / 16
                                    : task->expect == EXPECT_ROWS    ? SAMPLE_WORK / 8
@@ -128,7 +133,7 @@ static void *content_of(const Task *task, const CaseShape *shape, int b, long lo
                     (unsigned)b);
         // How long a histogram takes depends on what it counts, and the modelled size is compared with
         // others.
-        const bool is_compared = task->expect == EXPECT_HISTOGRAM && shape->size.n == timed_size(task, 0).n;
+        const bool is_compared = task->expect == EXPECT_HISTOGRAM && is_modelled_size(task, shape);
         if (!adds && !is_compared && buffer->family == FAMILY_INTEGERS)
             place_zeros(content, buffer->type, count, key, (unsigned)b);
     }
@@ -192,7 +197,7 @@ bool large_case_begin(const Task *task, const CaseShape *shape, const ImageKerne
     request->checks = CHECK_MEMORY | CHECK_SYNC;
     // Of the sizes that take little time this has the most rounds, and what only many of them show. Tasks
     // that are not large have the kernel of another one.
-    if (shape->size.n == timed_size(task, 0).n && task->large.n == 0) request->checks |= CHECK_SHARED_RACE;
+    if (is_modelled_size(task, shape) && task->large.n == 0) request->checks |= CHECK_SHARED_RACE;
     request->output = task_output(task);
     request->written_most = WRITTEN_MOST;
     bool is_load = false;

@@ -90,13 +90,6 @@ static bool local_base(const PtxInstruction *in, char *reg, size_t bytes) {
     return true;
 }
 
-// The place of the label that the branch goes back to; -1: it goes forward.
-static int way_back(const PtxLines *lines, int at, const PtxInstruction *branch) {
-    for (int i = at; i >= 0 && lines->lines[i].function == lines->lines[at].function; i--)
-        if (ptx_is_label(&lines->lines[i], branch->operands[0])) return i;
-    return -1;
-}
-
 // The only loop around `at`; false: there is none, or there are several.
 static bool find_only_loop(const PtxLines *lines, int at, Slice *loop) {
     int found = 0;
@@ -104,7 +97,7 @@ static bool find_only_loop(const PtxLines *lines, int at, Slice *loop) {
         PtxInstruction in;
         if (!ptx_instruction(&lines->lines[i], &in) || !opcode_is(&in, "bra") || in.operand_count != 1)
             continue;
-        const int first = way_back(lines, i, &in);
+        const int first = ptx_loop_start(lines, i, &in);
         if (first < 0 || first > at) continue;
         found++;
         *loop = (Slice){.lines = lines, .first = first, .end = i};

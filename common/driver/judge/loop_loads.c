@@ -14,13 +14,6 @@ typedef struct {
     uint64_t requests; // of the line that loads most
 } Loop;
 
-// The label before `at` that the branch goes back to; -1: it leads forward.
-static int loop_start(const PtxLines *lines, int at, const PtxInstruction *branch) {
-    for (int i = at; i >= 0 && lines->lines[i].function == lines->lines[at].function; i--)
-        if (ptx_is_label(&lines->lines[i], branch->operands[0])) return i;
-    return -1;
-}
-
 static uint64_t requests_of(const Judgement *judgement, int task, int line) {
     uint64_t requests = 0;
     for (int i = 0; i < judgement->line_count; i++)
@@ -82,7 +75,7 @@ static bool read_loop(const Judge *judge, int task, const PtxLines *lines, int f
     for (int i = first; i <= end; i++) {
         PtxInstruction in;
         if (!ptx_instruction(&lines->lines[i], &in)) continue;
-        if (i < end && opcode_is(&in, "bra") && loop_start(lines, i, &in) >= first) return false;
+        if (i < end && opcode_is(&in, "bra") && ptx_loop_start(lines, i, &in) >= first) return false;
         if (opcode_is(&in, "bra")) {
             const int test = unsigned_test(lines, first, i, &in);
             loop->is_ordered |= test == 0 || (loop->test && loop->test != test);
@@ -114,7 +107,7 @@ LoopLoads loop_loads_find(const Judge *judge, int task, int launch, int *meeting
         Loop loop;
         if (lines.lines[i].function != function || !ptx_instruction(&lines.lines[i], &in)) continue;
         is_known = true;
-        const int first = opcode_is(&in, "bra") ? loop_start(&lines, i, &in) : -1;
+        const int first = opcode_is(&in, "bra") ? ptx_loop_start(&lines, i, &in) : -1;
         has_loop |= first >= 0;
         if (first < 0 || !read_loop(judge, task, &lines, first, i, &loop) || loop.requests <= most) continue;
         most = loop.requests;

@@ -97,6 +97,12 @@ bool ptx_is_label(const PtxLine *line, const char *name) {
     return line->is_label && end - at > length && strncmp(at, name, (size_t)length) == 0 && at[length] == ':';
 }
 
+int ptx_loop_start(const PtxLines *lines, int at, const PtxInstruction *branch) {
+    for (int i = at; i >= 0 && lines->lines[i].function == lines->lines[at].function; i--)
+        if (ptx_is_label(&lines->lines[i], branch->operands[0])) return i;
+    return -1;
+}
+
 // A brace of a function, at the very beginning of its line.
 static bool is_brace(const PtxLine *line, char brace) { return line->length > 0 && line->text[0] == brace; }
 

@@ -36,6 +36,8 @@ typedef struct {
 bool ptx_lines_make(const Text *text, const char *source, PtxLines *lines);
 void ptx_lines_free(PtxLines *lines);
 bool ptx_is_label(const PtxLine *line, const char *name);
+// The place of the label before `at` that a branch there goes back to; -1: it leads forward.
+int ptx_loop_start(const PtxLines *lines, int at, const PtxInstruction *branch);
 // The function with that name; -1: there is none.
 int ptx_find_function(const PtxLines *lines, const char *symbol);
 // Marks the lines of all kernels but those with one of these names, so that a changed text has only these: a

@@ -347,17 +347,11 @@ static int line_that_says(const Shared *shared, int other) {
     return 0;
 }
 
-static bool begins_a_loop(const Kernel *kernel, int line) {
-    for (int b = 0; b < kernel->blocks.count; b++)
-        if (kernel->blocks.blocks[b].kind == BLOCK_LOOP && kernel->blocks.blocks[b].head == line) return true;
-    return false;
-}
-
 // The first other line whose own text can use the value: where a loop begins, the compiler puts what it
 // computes before the loop for any line in it. 0: none.
 static int other_in_place(const Shared *shared) {
     for (int k = 0; k < shared->other_count; k++)
-        if (!begins_a_loop(shared->kernel, shared->others[k])) return shared->others[k];
+        if (loop_of_head(&shared->kernel->blocks, shared->others[k]) < 0) return shared->others[k];
     return 0;
 }
 

@@ -150,6 +150,12 @@ void source_blocks_free(SourceBlocks *blocks) {
     *blocks = (SourceBlocks){0};
 }
 
+int loop_of_head(const SourceBlocks *blocks, int line) {
+    for (int b = 0; b < blocks->block_count; b++)
+        if (blocks->blocks[b].kind == BLOCK_LOOP && blocks->blocks[b].head == line) return b;
+    return -1;
+}
+
 int block_around(const SourceBlocks *blocks, int line, BlockKind kind) {
     int block = line >= 1 && line <= blocks->count ? blocks->inside[line] : -1;
     while (block >= 0 && blocks->blocks[block].kind != kind) block = blocks->blocks[block].parent;

@@ -25,6 +25,8 @@ bool source_blocks_make(const char *source, SourceBlocks *blocks);
 void source_blocks_free(SourceBlocks *blocks);
 // The innermost block around a line, or that around block `inner`, which is of that kind; -1: none.
 int block_around(const SourceBlocks *blocks, int line, BlockKind kind);
+// The loop that begins in a line; -1: none.
+int loop_of_head(const SourceBlocks *blocks, int line);
 bool block_holds(const SourceBlocks *blocks, int block, int line);
 // The outermost block around a line, as that of its function; -1: none.
 int outermost_block(const SourceBlocks *blocks, int line);

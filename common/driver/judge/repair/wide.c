@@ -346,13 +346,6 @@ static bool product_in(const char *line, char *product, size_t room) {
     return found && (size_t)snprintf(product, room, "%.*s", (int)(end - found), found) < room;
 }
 
-// The loop that begins in a line of kernel.cu; -1: none.
-static int loop_of_head(const Kernel *kernel, int number) {
-    for (int b = 0; b < kernel->blocks.block_count; b++)
-        if (kernel->blocks.blocks[b].kind == BLOCK_LOOP && kernel->blocks.blocks[b].head == number) return b;
-    return -1;
-}
-
 // How often a line changes a variable by a sum, as in `i += 4` and `i++`.
 static int sums_said(const char *said) {
     static const char *const signs[] = {"++", "--", "+=", "-="};
@@ -367,7 +360,7 @@ static int sums_said(const char *said) {
 static bool has_product_of_loop(const Kernel *kernel, int number) {
     int products = 0, sums = 0;
     char said[512];
-    if (loop_of_head(kernel, number) < 0 || !kernel_line(kernel, number, said, sizeof said) ||
+    if (loop_of_head(&kernel->blocks, number) < 0 || !kernel_line(kernel, number, said, sizeof said) ||
         strchr(said, '*'))
         return false;
     for (int i = kernel->first; i < kernel->end; i++) {
@@ -516,7 +509,7 @@ static int line_of_product(const Kernel *kernel, int number) {
     enum { TWO = 2 };
     int lines[TWO], count = 0;
     if (!has_product_of_loop(kernel, number)) return number;
-    const Block *loop = &kernel->blocks.blocks[loop_of_head(kernel, number)];
+    const Block *loop = &kernel->blocks.blocks[loop_of_head(&kernel->blocks, number)];
     for (int l = loop->head + 1; l <= loop->end; l++) count = add_products(kernel, lines, count, TWO, l);
     return count == 1 ? lines[0] : number;
 }
