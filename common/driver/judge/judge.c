@@ -92,6 +92,7 @@ static void refuse_untrusted_times(Judgement *judgement, const Bandwidth *bandwi
 
 static void clean_up(Judge *judge) {
     for (int w = 0; w < judge->worker_count; w++) runner_stop(judge->workers[w].runner);
+    runner_stop(judge->changed);
     prepared_free_all(&judge->cache);
     plan_free(&judge->plan);
     free(judge->shapes);

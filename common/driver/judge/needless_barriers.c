@@ -68,11 +68,10 @@ static bool leave_out(Search *search, int line) {
 // How many cases of the task pass without these barriers; 0: one fails, or they are too much work.
 static int passing(Search *search, const Change *const changes[], int count) {
     const Judgement *judgement = search->ptx.judge->judgement;
-    Text text = {0};
     Worker worker;
     double work = work_to_try;
     int done = 0;
-    bool is_right = task_ptx_start(&search->ptx, changes, count, &text, &worker);
+    bool is_right = task_ptx_start(&search->ptx, changes, count, &worker);
     const bool was_started = is_right;
     for (int i = 0; is_right && i < judgement->case_count; i++) {
         const CaseReport *report = &judgement->cases[i];
@@ -88,8 +87,7 @@ static int passing(Search *search, const Change *const changes[], int count) {
         work -= is_right ? judge_work_of(&now) : 0;
         done++;
     }
-    if (was_started) runner_stop(worker.runner);
-    text_free(&text);
+    if (was_started) task_ptx_stop(&search->ptx, &worker);
     return is_right ? done : 0;
 }
 

@@ -344,14 +344,13 @@ static bool may_skip_a_wait(const Search *search, const Change *const changes[],
 
 // Whether these changes repair the kernel. `base`: the place of the last one, to be remembered if it helps.
 bool search_attempt(Search *search, const Change *const changes[], int count, int base) {
-    Text text = {0};
     Worker worker;
     CaseReport report;
     int cases = 0;
     long long largest = search->largest;
     if (may_skip_a_wait(search, changes, count)) return false;
     search->work -= search_start_work(search);
-    if (task_ptx_start(&search->ptx, changes, count, &text, &worker)) {
+    if (task_ptx_start(&search->ptx, changes, count, &worker)) {
         if (run(search, &worker, &search->smallest, changes, count, PATIENCE, &report)) {
             search->work -= judge_work_of(&report);
             if (report.verdict == VERDICT_PASS &&
@@ -364,9 +363,8 @@ bool search_attempt(Search *search, const Change *const changes[], int count, in
                 search->bases[search->base_count++] = base;
             }
         }
-        runner_stop(worker.runner);
+        task_ptx_stop(&search->ptx, &worker);
     }
-    text_free(&text);
     if (cases == 0) return false;
     const Symptoms symptoms = search_symptoms(search, search->shown);
     // No function of a task that passes has variants.
@@ -397,34 +395,30 @@ static bool lacks_only_the_last(const Search *search) {
 }
 
 bool search_passes_smallest(Search *search, const Change *const changes[], int count, double *work) {
-    Text text = {0};
     Worker worker;
     CaseReport report;
     bool passes = false;
     *work -= search_start_work(search);
-    if (task_ptx_start(&search->ptx, changes, count, &text, &worker)) {
+    if (task_ptx_start(&search->ptx, changes, count, &worker)) {
         search->is_of_the_end = lacks_only_the_last(search);
         passes = run(search, &worker, &search->smallest, changes, count, PATIENCE, &report) &&
                  report.verdict == VERDICT_PASS;
         *work -= search->is_of_the_end ? work_of_ends * judge_work_of(search->shown) : judge_work_of(&report);
         search->is_of_the_end = false;
-        runner_stop(worker.runner);
+        task_ptx_stop(&search->ptx, &worker);
     }
-    text_free(&text);
     return passes;
 }
 
 bool search_confirms(Search *search, const Change *change) {
     const Change *one[] = {change};
-    Text text = {0};
     Worker worker;
     long long largest;
     bool is_right = false;
-    if (task_ptx_start(&search->ptx, one, 1, &text, &worker)) {
+    if (task_ptx_start(&search->ptx, one, 1, &worker)) {
         is_right =
             holds_in_any_order(search, &worker, one, 1) && confirm(search, &worker, one, 1, &largest) > 0;
-        runner_stop(worker.runner);
+        task_ptx_stop(&search->ptx, &worker);
     }
-    text_free(&text);
     return is_right;
 }

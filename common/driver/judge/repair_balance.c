@@ -55,16 +55,14 @@ static double repeats_of(const ModelWork works[MAX_LAUNCHES]) {
 // False: nothing is known.
 static bool run(const TaskPtx *ptx, const Case *one, const Change *const changes[], int count, double *work,
                 ModelWork works[MAX_LAUNCHES], CaseReport *report) {
-    Text text = {0};
     Worker worker;
     memset(works, 0, MAX_LAUNCHES * sizeof works[0]);
     bool was_run = false;
-    if (task_ptx_start(ptx, changes, count, &text, &worker)) {
+    if (task_ptx_start(ptx, changes, count, &worker)) {
         was_run = task_ptx_run(ptx, &worker, one, changes, count, PATIENCE, false, works, report);
         *work -= work_of_timing * judge_work_of(report);
-        runner_stop(worker.runner);
+        task_ptx_stop(ptx, &worker);
     }
-    text_free(&text);
     return was_run;
 }
 

@@ -99,10 +99,9 @@ static bool is_worse(const CaseReport *was, const CaseReport *now) {
 
 bool repair_harms(const TaskPtx *ptx, const Change *const changes[], int count, bool heeds_failures) {
     const Judgement *judgement = ptx->judge->judgement;
-    Text text = {0};
     Worker worker;
     bool harms = false;
-    if (task_ptx_start(ptx, changes, count, &text, &worker)) {
+    if (task_ptx_start(ptx, changes, count, &worker)) {
         double work = work_elsewhere;
         for (int i = 0; !harms && work > 0 && i < judgement->case_count; i++) {
             const CaseReport *report = &judgement->cases[i];
@@ -118,9 +117,8 @@ bool repair_harms(const TaskPtx *ptx, const Change *const changes[], int count, 
             harms = !was_run || is_worse(report, &now);
             work -= judge_work_of(&now);
         }
-        runner_stop(worker.runner);
+        task_ptx_stop(ptx, &worker);
     }
-    text_free(&text);
     return harms;
 }
 

@@ -124,20 +124,17 @@ static bool is_repeated(const Judgement *judgement, int which) {
 bool repair_switches_off(const TaskPtx *ptx, const CaseReport *failed, long long largest,
                          const Change *const changes[], int count, double *work) {
     const Judgement *judgement = ptx->judge->judgement;
-    Text text = {0};
     Worker worker;
     Doings doings = {.changes = changes, .change_count = count};
     if (failed->settings.is_large) return false;
     if (failed->verdict == VERDICT_TIMEOUT && failed->has_finding && failed->finding.place.line > 0)
         doings.endless = &failed->finding.place;
-    bool is_known = task_ptx_start(ptx, NULL, 0, &text, &worker);
+    bool is_known = task_ptx_start(ptx, NULL, 0, &worker);
     if (is_known) {
         is_known = run(ptx, &worker, &failed->settings, NULL, 0, add, &doings, work);
-        runner_stop(worker.runner);
+        task_ptx_stop(ptx, &worker);
     }
-    text_free(&text);
-    text = (Text){0};
-    if (is_known && !doings.failed && (is_known = task_ptx_start(ptx, changes, count, &text, &worker))) {
+    if (is_known && !doings.failed && (is_known = task_ptx_start(ptx, changes, count, &worker))) {
         double left = work_to_find;
         is_known = run(ptx, &worker, &failed->settings, changes, count, take, &doings, &left);
         for (int i = 0; is_known && left > 0 && is_left(&doings) && i < judgement->case_count; i++) {
@@ -148,9 +145,8 @@ bool repair_switches_off(const TaskPtx *ptx, const CaseReport *failed, long long
             is_known = run(ptx, &worker, &report->settings, changes, count, take, &doings, &left);
         }
         *work -= work_to_find - left;
-        runner_stop(worker.runner);
+        task_ptx_stop(ptx, &worker);
     }
-    text_free(&text);
     const bool switches_off = is_known && !doings.failed && is_left(&doings);
     free(doings.all);
     return switches_off;

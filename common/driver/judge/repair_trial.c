@@ -17,19 +17,49 @@ bool task_ptx_make(Judge *judge, const Image *image, int task, const char *sourc
 
 void task_ptx_free(TaskPtx *ptx) { ptx_lines_free(&ptx->lines); }
 
-bool task_ptx_start(const TaskPtx *ptx, const Change *const changes[], int count, Text *text,
-                    Worker *worker) {
-    const Runner *runner = ptx->judge->workers[0].runner;
+// The one that has no work, or another. NULL if none can be started.
+static Runner *take_runner(Judge *judge) {
+    Runner *runner = judge->changed;
+    judge->changed = NULL;
+    if (runner) return runner;
+    const Runner *like = judge->workers[0].runner;
     RunnerPlan plan = {.kind = GPU_EMULATOR,
-                       .arena_bytes = runner_arena_bytes(runner),
-                       .address_bytes = runner_address_bytes(runner)};
-    memcpy(plan.profile, ptx->judge->options->profile, sizeof plan.profile);
-    changes_apply(&ptx->lines, changes, count, text);
-    if (text->failed) return false;
-    runner_plan_add(&plan, text, ptx->image->name);
+                       .arena_bytes = runner_arena_bytes(like),
+                       .address_bytes = runner_address_bytes(like)};
+    memcpy(plan.profile, judge->options->profile, sizeof plan.profile);
     RunReply reply;
-    *worker = (Worker){.runner = runner_start(&plan, &reply), .job = -1};
+    return runner_start(&plan, &reply);
+}
+
+static void give_back(Judge *judge, Runner *runner) {
+    if (judge->changed)
+        runner_stop(runner);
+    else
+        judge->changed = runner;
+}
+
+bool task_ptx_start(const TaskPtx *ptx, const Change *const changes[], int count, Worker *worker) {
+    Text text = {0};
+    RunReply reply;
+    *worker = (Worker){.job = -1};
+    changes_apply(&ptx->lines, changes, count, &text);
+    Runner *runner = text.failed ? NULL : take_runner(ptx->judge);
+    if (runner && runner_load(runner, &text, ptx->image->name, &reply))
+        worker->runner = runner;
+    else if (runner && reply.end == RUN_REPLIED)
+        give_back(ptx->judge, runner);
+    else
+        runner_stop(runner);
+    text_free(&text);
     return worker->runner != NULL;
+}
+
+void task_ptx_stop(const TaskPtx *ptx, Worker *worker) {
+    if (worker->is_lost)
+        runner_stop(worker->runner);
+    else
+        give_back(ptx->judge, worker->runner);
+    worker->runner = NULL;
 }
 
 static Rerun rerun_with(const TaskPtx *ptx, const Change *const changes[], int count, int patience) {

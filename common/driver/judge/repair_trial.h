@@ -23,9 +23,10 @@ enum {
 bool task_ptx_make(Judge *judge, const Image *image, int task, const char *source, TaskPtx *ptx);
 void task_ptx_free(TaskPtx *ptx);
 
-// A worker whose image has these changes; stop its runner, and free `text` after that. False if the PTX
-// cannot be loaded with them: there is no runner then.
-bool task_ptx_start(const TaskPtx *ptx, const Change *const changes[], int count, Text *text, Worker *worker);
+// A worker whose image has these changes, to be stopped. False if the PTX cannot be loaded with them: there
+// is no runner then.
+bool task_ptx_start(const TaskPtx *ptx, const Change *const changes[], int count, Worker *worker);
+void task_ptx_stop(const TaskPtx *ptx, Worker *worker);
 // judge_rerun() with what the changes ask of a run besides their edits. `patience`, `is_of_the_end`, `works`:
 // as Rerun.
 bool task_ptx_run(const TaskPtx *ptx, Worker *worker, const Case *one, const Change *const changes[],

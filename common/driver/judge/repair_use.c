@@ -26,16 +26,14 @@ static bool run_idle(const TaskPtx *ptx, const CaseReport *failed, const Change 
     }
     for (int c = 0; c < count && used < MOST_CHANGES; c++) all[used++] = changes[c];
     for (int c = 0; c < idle.count && used < MOST_CHANGES; c++) all[used++] = &idle.all[c];
-    Text text = {0};
     Worker worker;
     Case one = failed->settings;
     one.is_counted = false;
-    if (is_known && (is_known = task_ptx_start(ptx, all, used, &text, &worker))) {
+    if (is_known && (is_known = task_ptx_start(ptx, all, used, &worker))) {
         is_known = task_ptx_run(ptx, &worker, &one, all, used, PATIENCE, false, NULL, report);
         *work -= judge_work_of(report);
-        runner_stop(worker.runner);
+        task_ptx_stop(ptx, &worker);
     }
-    text_free(&text);
     changes_free(&idle);
     return is_known;
 }

@@ -390,19 +390,17 @@ static bool screen(VariantSearch *of) {
     Search *search = &of->search;
     Case cases[SCREENING];
     int *order = order_of(of);
-    Text text = {0};
     Worker worker;
-    bool is_started = task_ptx_start(&search->ptx, NULL, 0, &text, &worker);
+    bool is_started = task_ptx_start(&search->ptx, NULL, 0, &worker);
     const int case_count = is_started ? choose_cases(of, &worker, cases) : 0;
     for (int i = 0; order && case_count > 0 && i < of->variants.count && search->work > 0 &&
                     of->survivor_count < MOST_SURVIVORS;
          i++) {
         if (of->is_left_out[order[i]]) continue;
         if (worker.is_lost) {
-            if (is_started) runner_stop(worker.runner);
-            text_free(&text);
+            if (is_started) task_ptx_stop(&search->ptx, &worker);
             search->work -= search_start_work(search);
-            is_started = task_ptx_start(&search->ptx, NULL, 0, &text, &worker);
+            is_started = task_ptx_start(&search->ptx, NULL, 0, &worker);
             if (!is_started) break;
         }
         uint64_t steps = 0;
@@ -410,9 +408,8 @@ static bool screen(VariantSearch *of) {
         of->steps[of->survivor_count] = steps;
         of->survivors[of->survivor_count++] = order[i];
     }
-    if (is_started) runner_stop(worker.runner);
+    if (is_started) task_ptx_stop(&search->ptx, &worker);
     search->ptx.most_steps = 0;
-    text_free(&text);
     free(order);
     return case_count > 0;
 }

@@ -404,17 +404,20 @@ static bool begin_to_open(Runner *runner, RunReply *reply) {
     return true;
 }
 
-static void begin_to_load(Runner *runner, int image) {
+static void begin_to_load(Runner *runner, int slot, const void *image, size_t bytes, const char *name) {
     static Request request;
-    const RunnerPlan *plan = &runner->plan;
     memset(&request, 0, sizeof request);
     request.kind = REQUEST_LOAD;
-    request.image = image;
-    request.image_bytes = plan->images[image].bytes;
-    snprintf(request.image_name, sizeof request.image_name, "%s",
-             plan->images[image].name ? plan->images[image].name : "");
-    memcpy(runner->arena, plan->images[image].image, plan->images[image].bytes);
+    request.image = slot;
+    request.image_bytes = bytes;
+    snprintf(request.image_name, sizeof request.image_name, "%s", name ? name : "");
+    memcpy(runner->arena, image, bytes);
     begin(runner, &request, open_seconds);
+}
+
+static void begin_to_load_planned(Runner *runner, int slot) {
+    const RunnerPlan *plan = &runner->plan;
+    begin_to_load(runner, slot, plan->images[slot].image, plan->images[slot].bytes, plan->images[slot].name);
 }
 
 // Each step is begun in all of them before it is waited for. is_good: which have not failed so far.
@@ -427,7 +430,7 @@ static void open_and_load(Runner *const runners[], int count, bool is_good[], Ru
     }
     for (int i = 0; i < MAX_IMAGES; i++) {
         for (int r = 0; r < count; r++)
-            if (is_good[r] && i < runners[r]->plan.image_count) begin_to_load(runners[r], i);
+            if (is_good[r] && i < runners[r]->plan.image_count) begin_to_load_planned(runners[r], i);
         for (int r = 0; r < count; r++)
             if (is_good[r] && i < runners[r]->plan.image_count) is_good[r] = await(runners[r], &replies[r]);
     }
@@ -512,6 +515,16 @@ bool runner_restart(Runner *runner, RunReply *reply) {
     *reply = (RunReply){.end = RUN_CRASHED};
     open_and_load(&runner, 1, &is_good, reply);
     return is_good;
+}
+
+bool runner_load(Runner *runner, const Text *image, const char *name, RunReply *reply) {
+    if (image->bytes > runner->arena_bytes) {
+        *reply = (RunReply){.end = RUN_REPLIED, .is_machines_fault = true};
+        snprintf(reply->words, sizeof reply->words, "the image has more bytes than the data");
+        return false;
+    }
+    begin_to_load(runner, 0, image->data, image->bytes, name);
+    return await(runner, reply);
 }
 
 const GpuInfo *runner_info(const Runner *runner) { return &runner->info; }
