@@ -387,6 +387,7 @@ static void gather(Evidence *evidence, const char *source) {
                        facts_of_loads(evidence->of, judgement);
     evidence->local_line = local_line(judgement);
     evidence->alone_line = line_of_one_thread(judgement);
+    if (evidence->alone_line > 0) evidence->facts |= FACT_ONE_LANE_WORKS;
     evidence->unroll_line = unroll_before(&evidence->source, judgement->what_if.unsigned_test);
     if (evidence->of->is_program) evidence->facts |= FACT_PROGRAM | facts_of_timeline(&judgement->timeline);
     if (evidence->finding) {

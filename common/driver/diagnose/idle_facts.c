@@ -45,5 +45,5 @@ Facts facts_of_idle_threads(const Judgement *judgement) {
     if (counted->is_counted && shape->launch_count == 1 && shape->size.n > 0 &&
         shape->launches[0].threads >= THREADS_OF_ELEMENT * shape->size.n)
         facts |= FACT_IDLE_THREADS;
-    return line_of_one_thread(judgement) > 0 ? facts | FACT_ONE_LANE_WORKS : facts;
+    return facts;
 }

@@ -15,9 +15,8 @@ static double bytes_of_one_load(const Task *task, const CaseShape *shape) {
     return bytes;
 }
 
-static bool misses_sectors(const GoalResult *result) {
-    return result->state == GOAL_MISSED && result->goal->bound == AT_MOST &&
-           result->value > result->goal->limit && strstr(result->goal->measure, "global_ld_sectors");
+static bool exceeds_sectors_of_loads(const GoalResult *result) {
+    return result->goal->bound == AT_MOST && goal_exceeds_sectors(result, "global_ld_sectors");
 }
 
 // Whether a goal of the task is missed because of the sectors that are touched beyond what the bytes fill, or
@@ -25,7 +24,8 @@ static bool misses_sectors(const GoalResult *result) {
 static bool sectors_exceed(const Chapter *of, const Judgement *judgement, int task) {
     for (int g = 0; g < judgement->goal_count; g++) {
         const GoalResult *result = &judgement->goals[g];
-        if (result->task != task || !misses_sectors(result) || !judgement->counted[0][task].is_counted)
+        if (result->task != task || !exceeds_sectors_of_loads(result) ||
+            !judgement->counted[0][task].is_counted)
             continue;
         const double by_bytes = goal_value_by_bytes(of, judgement, result);
         if (result->value - by_bytes > by_bytes - result->goal->limit) return true;
@@ -48,28 +48,26 @@ static bool sectors_are_all(const Chapter *of, const Judgement *judgement) {
 }
 
 static bool has_wide_between(const Judgement *judgement, const GoalResult *result) {
-    const double full = 512 / 1.05; // some requests are of fewer lanes
     if (result->state != GOAL_MISSED || !strstr(result->goal->measure, "ld_sectors")) return false;
     for (int i = 0; i < judgement->line_count; i++) {
         const LineCounters *one = &judgement->lines[i].counters;
         const Counters *counters = &one->counters;
         if (judgement->lines[i].task == result->task && counters->global_st_requests == 0 &&
             2 * one->scatter.between > counters->global_ld_requests &&
-            (double)counters->global_ld_bytes >= full * (double)counters->global_ld_requests)
+            requests_are_full((double)counters->global_ld_bytes, (double)counters->global_ld_requests))
             return true;
     }
     return false;
 }
 
-static bool misses_any_sectors(const Judgement *judgement, int task) {
+static bool exceeds_any_sectors_of_loads(const Judgement *judgement, int task) {
     for (int g = 0; g < judgement->goal_count; g++)
-        if (judgement->goals[g].task == task && misses_sectors(&judgement->goals[g])) return true;
+        if (judgement->goals[g].task == task && exceeds_sectors_of_loads(&judgement->goals[g])) return true;
     return false;
 }
 
 // Which requests have less than 16 bytes for each lane, if a goal of the task that counts them is missed.
 static Facts narrow_requests(const Judgement *judgement, int task) {
-    const double full = 512 / 1.05;
     const Measured *counted = &judgement->counted[0][task];
     bool is_missed = false;
     for (int g = 0; g < judgement->goal_count; g++)
@@ -78,14 +76,16 @@ static Facts narrow_requests(const Judgement *judgement, int task) {
     Counters sum = {0};
     for (int l = 0; is_missed && l < counted->shape.launch_count; l++)
         counters_add(&sum, &counted->counters[l]);
-    return ((double)sum.global_ld_bytes < full * (double)sum.global_ld_requests ? FACT_NARROW_LOADS : 0) |
-           ((double)sum.global_st_bytes < full * (double)sum.global_st_requests ? FACT_NARROW_STORES : 0);
+    const bool is_full_ld = requests_are_full((double)sum.global_ld_bytes, (double)sum.global_ld_requests);
+    const bool is_full_st = requests_are_full((double)sum.global_st_bytes, (double)sum.global_st_requests);
+    return (is_full_ld ? 0 : FACT_NARROW_LOADS) | (is_full_st ? 0 : FACT_NARROW_STORES);
 }
 
 static bool loads_rows_again(const Chapter *of, const Judgement *judgement, int task) {
     const double some = 0.5; // of the rows themselves, whatever else there is for each
     const Measured *counted = &judgement->counted[0][task];
-    if (of->tasks[task].expect != EXPECT_ROWS || !counted->is_counted || !misses_any_sectors(judgement, task))
+    if (of->tasks[task].expect != EXPECT_ROWS || !counted->is_counted ||
+        !exceeds_any_sectors_of_loads(judgement, task))
         return false;
     double loaded = 0;
     for (int l = 0; l < counted->shape.launch_count; l++)

@@ -163,9 +163,13 @@ static bool is_counted_there(const Judgement *judgement, const GoalResult *resul
            !result->device[0];
 }
 
+bool goal_exceeds_sectors(const GoalResult *result, const char *sectors) {
+    return result->state == GOAL_MISSED && result->goal->bound != AT_LEAST &&
+           result->value > result->goal->limit && strstr(result->goal->measure, sectors);
+}
+
 bool goal_misses_by_sectors(const Judgement *judgement, const GoalResult *result) {
-    return result->state == GOAL_MISSED && result->goal->bound != AT_LEAST && !result->lacks &&
-           result->value > result->goal->limit && strstr(result->goal->measure, "_sectors") &&
+    return goal_exceeds_sectors(result, "_sectors") && !result->lacks &&
            judgement->counted[0][result->task].is_counted;
 }
 
@@ -184,8 +188,12 @@ double goal_value_by_bytes(const Chapter *of, const Judgement *judgement, const 
     return goal_value(of, result->goal, result->task, &filled, &judgement->device);
 }
 
+bool requests_are_full(double bytes, double requests) {
+    const double full = 512, fewer_lanes = 1.05;
+    return bytes >= full / fewer_lanes * requests;
+}
+
 GoalLines goal_narrow_lines(const Judgement *judgement, const GoalResult *result) {
-    const double full = 512 / 1.05;
     const char *file = kernel_file(judgement, result->task), *measure = result->goal->measure;
     const bool has_loads = strstr(measure, "ld_requests"), has_stores = strstr(measure, "st_requests");
     const bool is_of_them = result->goal->bound == AT_LEAST && is_counted_there(judgement, result);
@@ -200,7 +208,7 @@ GoalLines goal_narrow_lines(const Judgement *judgement, const GoalResult *result
             requests += (double)(has_loads * c->global_ld_requests + has_stores * c->global_st_requests);
         }
         if (one->task != result->task || strcmp(one->counters.place.file, file) != 0 ||
-            one->counters.place.line <= 0 || bytes >= full * requests)
+            one->counters.place.line <= 0 || requests_are_full(bytes, requests))
             continue;
         if (lines.count == MOST_GOAL_LINES)
             lines.is_rest = true;

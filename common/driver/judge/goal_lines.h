@@ -26,11 +26,16 @@ typedef struct {
 // counted size.
 GoalLines goal_lines(const Chapter *of, const Judgement *judgement, const GoalResult *result);
 
-// Whether that goal is missed because sectors are more than its limit.
+// Whether what that goal counts with `sectors` is more than its limit, as "global_ld_sectors" of loads.
+bool goal_exceeds_sectors(const GoalResult *result, const char *sectors);
+// Whether that goal is missed because sectors are more than its limit, and for no technique that it asks for.
 bool goal_misses_by_sectors(const Judgement *judgement, const GoalResult *result);
 // What the measure would be, as far as it is of sectors, if no access touched more than its bytes fill.
 double goal_value_by_bytes(const Chapter *of, const Judgement *judgement, const GoalResult *result);
 
+// Whether requests of global memory have 16 bytes for each lane of a warp, or little less on average: some
+// are of fewer lanes.
+bool requests_are_full(double bytes, double requests);
 // Lines whose requests of global memory have less than 16 bytes for each lane, with the bytes of one on
 // average. None unless a goal of requests is missed.
 GoalLines goal_narrow_lines(const Judgement *judgement, const GoalResult *result);

@@ -28,17 +28,9 @@ static bool is_depot(const char *operand) {
     return strncmp(operand, "%SP", 3) == 0 || strncmp(operand, "__local_depot", 13) == 0;
 }
 
-static bool writes_register(const Slice *slice, int at, const char *reg, PtxInstruction *in) {
-    return ptx_instruction(&slice->lines->lines[at], in) && in->operand_count > 1 && !opcode_is(in, "st") &&
-           strcmp(in->operands[0], reg) == 0;
-}
-
 // The last instruction before the loop that writes the register; false: there is none.
 static bool find_before(const Slice *slice, const char *reg, PtxInstruction *in) {
-    const PtxLine *lines = slice->lines->lines;
-    for (int i = slice->first - 1; i >= 0 && lines[i].function == lines[slice->first].function; i--)
-        if (writes_register(slice, i, reg, in)) return true;
-    return false;
+    return ptx_find_writer(slice->lines, 0, slice->first, reg, in) >= 0;
 }
 
 static bool is_arithmetic(const PtxInstruction *in) {
@@ -68,7 +60,7 @@ static bool follows_round(Slice *slice, const char *reg) {
     bool is_written = false;
     for (int i = slice->first; i <= slice->end; i++) {
         PtxInstruction in;
-        if (!writes_register(slice, i, reg, &in)) continue;
+        if (!ptx_instruction(&slice->lines->lines[i], &in) || !ptx_writes(&in, reg)) continue;
         is_written = true;
         if (!is_arithmetic(&in)) return false;
         for (int o = 1; o < in.operand_count; o++)

@@ -38,21 +38,6 @@ static bool keeps_order(const PtxInstruction *in) {
     return opcode_is(in, "ld") && opcode_has(in, "volatile");
 }
 
-static bool writes(const PtxInstruction *in, const char *reg) {
-    return in->operand_count > 0 && strcmp(in->operands[0], reg) == 0;
-}
-
-// The last instruction before `at`, from `first` on, that writes the register. False if there is none.
-static bool find_writer(const PtxLines *lines, int first, int at, const char *reg, PtxInstruction *in,
-                        int *place) {
-    for (int i = at - 1; i >= first; i--)
-        if (ptx_instruction(&lines->lines[i], in) && writes(in, reg)) {
-            *place = i;
-            return true;
-        }
-    return false;
-}
-
 // The line of the test of a branch in a loop from `first` on, if it compares an unsigned sum that the loop
 // computes: an index and its step. 0: it does not.
 static int unsigned_test(const PtxLines *lines, int first, int at, const PtxInstruction *branch) {
@@ -60,12 +45,11 @@ static int unsigned_test(const PtxLines *lines, int first, int at, const PtxInst
     const char *predicate = branch->predicate + strspn(branch->predicate, "@!");
     snprintf(name, sizeof name, "%.*s", (int)strcspn(predicate, " "), predicate);
     PtxInstruction test, sum;
-    int place, unused;
-    if (!find_writer(lines, first, at, name, &test, &place) || !opcode_is(&test, "setp") ||
-        !(opcode_has(&test, "u32") || opcode_has(&test, "u64")))
+    const int place = ptx_find_writer(lines, first, at, name, &test);
+    if (place < 0 || !opcode_is(&test, "setp") || !(opcode_has(&test, "u32") || opcode_has(&test, "u64")))
         return 0;
     const bool is_sum =
-        find_writer(lines, first, place, test.operands[1], &sum, &unused) && opcode_is(&sum, "add");
+        ptx_find_writer(lines, first, place, test.operands[1], &sum) >= 0 && opcode_is(&sum, "add");
     return is_sum ? lines->lines[place].source : 0;
 }
 

@@ -281,3 +281,14 @@ bool opcode_has(const PtxInstruction *in, const char *name) {
         if (strncmp(at + 1, name, length) == 0 && (at[1 + length] == '.' || !at[1 + length])) return true;
     return false;
 }
+
+bool ptx_writes(const PtxInstruction *in, const char *reg) {
+    return in->operand_count > 1 && strcmp(in->operands[0], reg) == 0;
+}
+
+int ptx_find_writer(const PtxLines *lines, int first, int at, const char *reg, PtxInstruction *in) {
+    const int function = lines->lines[at].function;
+    for (int i = at - 1; i >= first && lines->lines[i].function == function; i--)
+        if (ptx_instruction(&lines->lines[i], in) && ptx_writes(in, reg)) return i;
+    return -1;
+}

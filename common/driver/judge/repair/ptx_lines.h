@@ -50,3 +50,8 @@ bool ptx_instruction(const PtxLine *line, PtxInstruction *instruction);
 bool opcode_is(const PtxInstruction *instruction, const char *name);
 // Whether ".name" is among the opcode's parts.
 bool opcode_has(const PtxInstruction *instruction, const char *name);
+// Whether it sets the register. One with a single operand, as a barrier, reads it.
+bool ptx_writes(const PtxInstruction *instruction, const char *reg);
+// The place of the last instruction before `at` in the same function, from `first` on, that writes the
+// register; -1: there is none.
+int ptx_find_writer(const PtxLines *lines, int first, int at, const char *reg, PtxInstruction *instruction);

@@ -18,11 +18,8 @@ static bool write_zeroing(const char *reg, char *out, size_t room) {
 }
 
 static bool is_written_before(const Kernel *kernel, int at, const char *reg) {
-    for (int i = kernel->first; i < at; i++) {
-        PtxInstruction in;
-        if (ptx_instruction(&kernel->lines->lines[i], &in) && strcmp(in.operands[0], reg) == 0) return true;
-    }
-    return false;
+    PtxInstruction in;
+    return ptx_find_writer(kernel->lines, kernel->first, at, reg, &in) >= 0;
 }
 
 // Whether an instruction has the register, alone or in an address or a list.
