@@ -162,6 +162,11 @@ def test_editors_open_the_line(nvcc: str, built: Path) -> None:
             ["a request has 128 bytes in line", "Stores of less than 16 bytes."],
             ["Loads"],
         ),
+        (  # two goals are missed: one by much, and the other by little
+            "wrong/ch16/tiles_take_turns",
+            ["Of one launch: Each block waits for the one before it.", "one launch: if no block had to wait"],
+            ["Of three launches:", "three launches: without"],
+        ),
         (  # what one thread does alone costs nothing beside the rest
             "right/ch16/cub_scans_the_block",
             ["correct, but a goal is missed"],

@@ -75,6 +75,20 @@ def test_the_change_repairs_the_source_too(
             "wrong/ch11/short_walk_down",
             r"shown with 64-bit arithmetic in line \d+ \(int from\) and line \d+,",
         ),
+        # The compiler calculates the product where the loop begins.
+        (
+            "wrong/ch19/place_by_ints",
+            r"shown with 64-bit arithmetic in line 9, .* also tile: OOB, too; with the same change,",
+        ),
+        # The end of the round is behind four copies of the loop over rows.
+        (
+            "wrong/ch11/next_tile_of_the_band",
+            r"shown with one more __syncthreads\(\), at a place that no line of kernel.cu stands for,",
+        ),
+        (
+            "wrong/ch09/walks_from_a_later_pair",
+            r"shown with \(const double2 \*\)\(start \+ head\) instead of \(const double2 \*\)start \+ head in line",
+        ),
         # 25 to 31 repair it, too, but the kernel says 32.
         ("wrong/ch11/one_round_of_eight", r"shown with k < 32 instead of k < 8 in line"),
     ],
