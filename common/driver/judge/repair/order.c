@@ -41,8 +41,10 @@ typedef struct {
     int near; // the line before which a statement would be there, in most cases; 0: there is none
     ChangeSide side;
     bool ends_round; // of an unrolled loop
+    int loop;        // among the blocks of kernel.cu, where it does
     int copies;      // of the body of that loop, at least
-    int alike;       // places on this side of the line
+    bool is_ordered; // a barrier is there
+    int alike;       // places on this side of the line, and ends of rounds of the loop that have a barrier
     bool repeats;    // another round of one
 } Place;
 
@@ -52,6 +54,10 @@ static int compare_places(const void *left, const void *right) {
 }
 
 static bool same_side(const Place *a, const Place *b) { return a->source == b->source && a->side == b->side; }
+
+static bool is_ordered_end(const Place *place, int loop) {
+    return place->ends_round && place->loop == loop && place->is_ordered;
+}
 
 // More than any number of lines: after all places that are in none.
 enum { IN_LOOP = 1 << 19, IN_BRANCH = 1 << 20 };
@@ -83,20 +89,27 @@ static int copies_of(const Kernel *kernel, const Block *loop) {
 }
 
 // Behind a line. If an earlier one follows, a round of the loop around both ends there, and what is in it
-// has ended.
-static void find_end_of_round(const Kernel *kernel, int next, Place *place) {
+// has ended. `places`: those before.
+static void find_end_of_round(const Kernel *kernel, int next, const Place *places, int count, Place *place) {
     const SourceBlocks *blocks = &kernel->blocks;
     const int loop = loop_around_both(blocks, place->source, next);
     place->near = line_behind(kernel, place->source);
     if (loop < 0 || next >= place->source) return;
     if (blocks->inside[place->source] != loop) place->near = blocks->blocks[loop].end;
     place->ends_round = is_in_unrolled_loop(kernel, place->at, blocks->blocks[loop].end);
-    if (place->ends_round) place->copies = copies_of(kernel, &blocks->blocks[loop]);
+    if (!place->ends_round) return;
+    place->loop = loop;
+    for (int p = count - 1; p >= 0; p--) { // each round of the loop ends at a place
+        if (!places[p].ends_round || places[p].loop != loop) continue;
+        place->copies = places[p].copies;
+        return;
+    }
+    place->copies = copies_of(kernel, &blocks->blocks[loop]);
 }
 
 static void take_place(const Kernel *kernel, int next, Place *places, int count, Place place) {
     place.near = place.source;
-    if (place.side == SIDE_BEHIND) find_end_of_round(kernel, next, &place);
+    if (place.side == SIDE_BEHIND) find_end_of_round(kernel, next, places, count, &place);
     for (int p = 0; p < count && !place.repeats; p++) place.repeats = same_side(&places[p], &place);
     place.distance = distance(kernel, next);
     // The first round of an unrolled loop begins where the loop does.
@@ -108,10 +121,14 @@ static void take_place(const Kernel *kernel, int next, Place *places, int count,
     places[count] = place;
 }
 
+static bool is_block_barrier(const PtxInstruction *in) {
+    return (opcode_is(in, "bar") || opcode_is(in, "barrier")) && !opcode_has(in, "warp");
+}
+
 // Where another line of the source begins behind the first access, nearest to the finding first.
 static int list_places(const Kernel *kernel, Place **places) {
     int count = 0, previous = 0;
-    bool has_access = false;
+    bool has_access = false, is_behind_barrier = false;
     *places = calloc((size_t)kernel->end - (size_t)kernel->first + 1, sizeof **places);
     for (int i = kernel->first; *places && i < kernel->end; i++) {
         const PtxLine *line = &kernel->lines->lines[i];
@@ -126,15 +143,20 @@ static int list_places(const Kernel *kernel, Place **places) {
                                     : line->source      ? SIDE_WITHIN
                                                         : SIDE_BEHIND;
             const int at = side == SIDE_BEHIND ? previous : source;
-            take_place(kernel, source, *places, count++, (Place){.at = i, .source = at, .side = side});
+            const Place place = {.at = i, .source = at, .side = side, .is_ordered = is_behind_barrier};
+            take_place(kernel, source, *places, count++, place);
         }
         previous = source;
+        is_behind_barrier = is_block_barrier(&in);
         if (is_access(&in, "st") || is_access(&in, "ld") || opcode_is(&in, "atom") || opcode_is(&in, "red") ||
             opcode_is(&in, "cp"))
             has_access = true;
     }
     for (int p = 0; p < count; p++)
-        for (int k = 0; k < count; k++) (*places)[p].alike += same_side(&(*places)[p], &(*places)[k]);
+        for (int k = 0; k < count; k++)
+            (*places)[p].alike +=
+                same_side(&(*places)[p], &(*places)[k]) ||
+                ((*places)[p].ends_round && is_ordered_end(&(*places)[k], (*places)[p].loop));
     if (*places) qsort(*places, (size_t)count, sizeof **places, compare_places);
     return count;
 }
@@ -145,10 +167,6 @@ typedef struct {
     int first, end;    // of the places, the nearest first
     bool removes_here; // and no barrier any more in the line of the finding
 } Insertion;
-
-static bool is_block_barrier(const PtxInstruction *in) {
-    return (opcode_is(in, "bar") || opcode_is(in, "barrier")) && !opcode_has(in, "warp");
-}
 
 static bool is_barrier_of_finding(const Kernel *kernel, int at) {
     PtxInstruction in;
@@ -213,13 +231,26 @@ static void insert_in_all_rounds(const Kernel *kernel, const Insertion *insertio
     }
 }
 
+// Whether it is the first round's, and has a line together with those of all other rounds alone.
+static bool has_line_in_all(const Place *place) {
+    return !place->repeats && misses_rounds(place, false) && !misses_rounds(place, true);
+}
+
+static void insert_in_one_round(const Kernel *kernel, const Insertion *insertion, const Place *places,
+                                int first, int end, bool has_line_in_more) {
+    for (int p = first; p < end; p++)
+        if (has_line_in_all(&places[p]) == has_line_in_more) insert_at(kernel, insertion, &places[p], false);
+}
+
 // Those of the places from `first` to `end` - 1. A line of an unrolled loop has several: all of them, then
-// each; or the other way if one before the loop may be enough.
+// each; or the other way if one before the loop may be enough. One that has a line
+// in all rounds alone comes last.
 static void insert_at_places(const Kernel *kernel, const Insertion *insertion, const Place *places, int count,
                              int first, int end) {
     insert_in_all_rounds(kernel, insertion, places, count, first, end, false);
-    for (int p = first; p < end; p++) insert_at(kernel, insertion, &places[p], false);
+    insert_in_one_round(kernel, insertion, places, first, end, false);
     insert_in_all_rounds(kernel, insertion, places, count, first, end, true);
+    insert_in_one_round(kernel, insertion, places, first, end, true);
 }
 
 // What another change inserts, where `change` does not yet.
@@ -345,9 +376,7 @@ void propose_moved_barrier(const Kernel *kernel) {
 
 // The line of a label behind `at`; -1: there is none.
 static int find_label(const Kernel *kernel, int at, const char *label) {
-    for (int i = at + 1; i < kernel->end; i++)
-        if (ptx_is_label(&kernel->lines->lines[i], label)) return i;
-    return -1;
+    return ptx_find_label(kernel->lines, at + 1, kernel->end, label);
 }
 
 static bool is_ahead(const Kernel *kernel, int at, const char *label) {
