@@ -309,6 +309,7 @@ class CResult(c.Structure):
         ("lines", c.POINTER(CLine)),
         ("lane_instructions", c.c_uint64),
         ("steps", c.c_uint64),
+        ("race_compared", c.c_uint64),
         ("seconds", c.c_double),
         ("output", c.POINTER(c.c_char)),
         ("output_bytes", c.c_size_t),

@@ -394,7 +394,7 @@ def test_a_change_of_the_source_proves_what_no_edit_of_the_ptx_mends(
 ) -> None:
     chapter, kernel = name.split("/")[1], tmp_path / "kernel.cu"
     kernel.write_text(kernel_text(name))
-    page, result = judge(built, kernel, chapter, tmp_path / "result.json")
+    page, result = judge(built, kernel, chapter, tmp_path / "result.json", "--repair", "12000")
     assert [change["words"] for change in result["proof"]["changes"]] == [words]
     assert f"shown with {words}, all {result['proof']['cases']} cases" in page
     assert not result["diagnosis"] or result["diagnosis"]["proof"]

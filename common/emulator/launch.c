@@ -303,6 +303,7 @@ bool emulator_launch(Emulator *e, const EmulatorKernel *kernel, const EmulatorLa
                                    : most - m->step_limit + m->lane_steps;
     for (int i = 0; i < m->observer_count; i++)
         if (m->observers[i].end) m->observers[i].end(m->observers[i].self);
+    result->race_compared = m->race_compared;
     if (!finish_recorders(&recorders, result)) m->out_of_memory = true;
     forget_races(e);
     if (m->workspace && m->workspace != e->workspace) object_free(memory_at(e, m->workspace));

@@ -134,6 +134,7 @@ typedef struct {
     LineCounters *lines;        // by file and line; empty unless launch.count
     uint64_t lane_instructions; // executed, always counted
     uint64_t steps;             // as those of max_steps
+    uint64_t race_compared;     // granules and earlier accesses to them that were looked at one by one
     double seconds;             // of the host's processor time
     char *output;               // what printf wrote, NUL terminated
     size_t output_bytes;

@@ -26,10 +26,6 @@ static void nvcc_command(const Build *build, CommandLine *line) {
     ADD_ALL(line, options);
     snprintf(line->architecture, sizeof line->architecture, "-arch=compute_%d", build->result->ptx_arch);
     add(line, line->architecture);
-    if (build->request->is_quick) {
-        add(line, "-Xcicc");
-        add(line, "-O1");
-    }
     if (build->toolchain.host_compiler[0]) {
         add(line, "-ccbin");
         add(line, build->toolchain.host_compiler);
@@ -102,6 +98,12 @@ void compile_command(const Build *build, const char *source, const char *output,
     else
         nvcc_command(build, line);
     finish(source, output, line);
+}
+
+void compile_quickly(CommandLine *line) {
+    add(line, "-Xcicc");
+    add(line, "-O1");
+    line->words[line->count] = NULL;
 }
 
 void compile_second_command(const Build *build, const char *source, const char *output, CommandLine *line) {

@@ -48,6 +48,7 @@ static bool run_compiler(Build *build, const char *source, const char *output, P
     CommandLine line;
     const bool has_second = compile_needs_second_step(build);
     compile_command(build, source, has_second ? "kernel.bc" : output, &line);
+    if (build->request->is_quick && build->toolchain.kind == COMPILER_NVCC) compile_quickly(&line);
     const bool first = run_tool(build, line.words, result);
     if (!first || !has_second) return first;
     ProcessResult second;
@@ -143,7 +144,9 @@ bool compile_make_ptx(Build *build) {
     Text raw = {0};
     char path[PATH_MAX + 64];
     FileError error;
-    bool good = compile_with_kept_headers(build, &run) || run_compiler(build, "kernel.cu", "raw.ptx", &run);
+    const KeptEnd kept = compile_with_kept_headers(build, &run);
+    bool good =
+        kept == KEPT_NO_WAY ? run_compiler(build, "kernel.cu", "raw.ptx", &run) : kept == KEPT_COMPILES;
     Text readable = {0}, log = {0};
     if (!good) {
         explain_failure(build, &run);

@@ -54,8 +54,7 @@ static size_t line_bytes(const char *line) {
     return bytes + (line[bytes] == '\n');
 }
 
-// The bytes up to the end of the last include, where nothing but comments and blank lines comes before it.
-static size_t head_bytes(const char *text) {
+size_t source_head_bytes(const char *text) {
     size_t end = 0;
     for (const char *line = text; *line; line += line_bytes(line)) {
         const size_t bytes = line_bytes(line);
@@ -83,14 +82,16 @@ static bool stands_alone(const char *rest) {
 // ---- Keeping ----------------------------------------------------------------------------------------------
 
 static void describe_key(const Build *build, size_t head, Text *key) {
-    text_printf(key, "1\n%s\n%s\n%s\n%s\n", build->key.options, build->toolchain.identity,
+    text_printf(key, "2\ncompute_%d\n%s\n%s\n%s\n", build->result->ptx_arch, build->toolchain.identity,
                 build->toolchain.host_compiler, build->result->header_sha256);
     for (int i = 0; build->environment[i]; i++) text_printf(key, "%s\n", build->environment[i]);
     text_add_bytes(key, text_chars(&build->source), head);
 }
 
 static void kept_path(const Build *build, char path[PATH_MAX + 16]) {
-    snprintf(path, PATH_MAX + 16, "%s/headers", build->request->output_directory);
+    const CompileRequest *request = build->request;
+    snprintf(path, PATH_MAX + 16, "%s/headers",
+             request->headers_directory ? request->headers_directory : request->output_directory);
 }
 
 static void write_kept(const Build *build, Kept *kept) {
@@ -340,28 +341,32 @@ static bool compile(Build *build, const Kept *kept, const Text *rest, ProcessRes
     Text all = {0};
     bool good = output_of(&kept->preprocess, name) && add_used_declarations(&kept->text, rest, &all);
     text_add_bytes(&all, text_chars(rest), rest->bytes);
+    static const char before[] = " --gen_module_id_file", quick[] = " -O1 --gen_module_id_file";
+    const bool is_quick = build->request->is_quick;
     good = good && !all.failed && compile_put(build, name, &all) &&
-           run_command(build, kept, &kept->compile, NULL, NULL, "", result);
+           run_command(build, kept, &kept->compile, is_quick ? before : NULL, quick, "", result);
     text_free(&all);
     return good;
 }
 
-bool compile_with_kept_headers(Build *build, ProcessResult *result) {
+KeptEnd compile_with_kept_headers(Build *build, ProcessResult *result) {
     const char *text = text_chars(&build->source);
-    const size_t head = head_bytes(text);
+    const size_t head = source_head_bytes(text);
     *result = (ProcessResult){0};
     if (!build->key.is_self_contained || build->toolchain.kind != COMPILER_NVCC ||
         strlen(text) != build->source.bytes || !stands_alone(text + head) || strchr(build->folder, '"') ||
         strpbrk(build->folder, "$\\'"))
-        return false;
+        return KEPT_NO_WAY;
     Kept kept = {0};
     Text key = {0}, rest = {0};
     describe_key(build, head, &key);
     // What is compiled once, as submissions are, would only wait for what is to be kept.
-    const bool is_edit = access(build->result->json_path, F_OK) == 0;
+    const bool is_edit = access(build->result->json_path, F_OK) == 0 || build->request->headers_directory;
     bool good = read_kept(build, &key, &kept) || (is_edit && make_kept(build, head, &key, &kept));
     good = good && preprocess_rest(build, &kept, head, &rest) && compile(build, &kept, &rest, result);
-    if (!good) { // nvcc itself is to say why, if it finds that too
+    const bool refuses =
+        !good && build->request->headers_directory && strstr(text_chars(&result->output), ": error");
+    if (!good && !refuses) { // nvcc itself is to say why, if it finds that too
         text_free(&result->output);
         free(build->result->message);
         build->result->message = NULL;
@@ -370,5 +375,5 @@ bool compile_with_kept_headers(Build *build, ProcessResult *result) {
     kept_free(&kept);
     text_free(&key);
     text_free(&rest);
-    return good;
+    return good ? KEPT_COMPILES : refuses ? KEPT_REFUSES : KEPT_NO_WAY;
 }

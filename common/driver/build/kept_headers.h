@@ -6,7 +6,14 @@
 #include "driver/build/state.h"
 
 // Runs the steps of nvcc on kernel.cu with the headers that are kept, or, from the second compilation into a
-// folder on, makes what is to be kept; of the headers, cicc gets what is used. True: raw.ptx is there, and
-// `result` has what cicc printed. False: there is no such way for this source or with this nvcc, or something
-// in it is wrong, which nvcc itself has to say.
-bool compile_with_kept_headers(Build *build, ProcessResult *result);
+// folder on, makes what is to be kept; of the headers, cicc gets what is used.
+typedef enum {
+    KEPT_NO_WAY,  // for this source or with this nvcc; or something in it is wrong, which nvcc itself has to
+                  // say
+    KEPT_REFUSES, // the same, if the request has a headers_directory: `result` has what cicc printed
+    KEPT_COMPILES // raw.ptx is there, and `result` has what cicc printed
+} KeptEnd;
+KeptEnd compile_with_kept_headers(Build *build, ProcessResult *result);
+// The bytes up to the end of the last include, where nothing but comments and blank lines comes before it:
+// what is kept serves all texts that begin so.
+size_t source_head_bytes(const char *text);

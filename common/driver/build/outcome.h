@@ -20,6 +20,8 @@ const char *compile_verdict(CompileStatus status);
 typedef struct {
     const char *source;            // kernel.cu
     const char *output_directory;  // "build/ch04"; made when absent
+    const char *headers_directory; // where kept_headers.h keeps them, from the first compilation on, whose
+                                   // messages do then; NULL: in output_directory, from the second on
     const char *include_directory; // where warpbook.cuh is; NULL: found, see compile_include_directory()
     int ptx_arch;                  // 80 for compute_80; 0: 80
     int sass_arch; // 90 to let ptxas assemble for sm_90 (raised to ptx_arch when lower); 0: 90; -1: no ptxas

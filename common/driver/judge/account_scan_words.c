@@ -10,8 +10,10 @@
 
 static ScanKind kind_of(const ScanDifferences *scan, long long i) {
     bool lacks = false, adds = false;
+    // A stretch differs as its first element does.
     const Stretch *stretch = scan->stretches ? &scan->stretches[i] : NULL;
-    const long long first = stretch ? stretch->first : 0, end = stretch ? first + stretch->count : scan->n;
+    const long long first = stretch ? stretch->first : 0,
+                    end = stretch ? first + (stretch->count > 0) : scan->n;
     for (long long j = first; j < end; j++) {
         lacks |= scan_difference(scan, i, j) < 0;
         adds |= scan_difference(scan, i, j) > 0;

@@ -166,7 +166,8 @@ static bool open_account(Judge *judge, const Case *one, double work, Account *ac
     for (int b = 0; b < MAX_BUFFERS; b++) account->counts[b] = layout.counts[b];
     account->how = (Rerun){.kernels = judge_image(judge, judge->is_gpu)->kernels[one->task],
                            .checks = account->one.schedule ? CHECK_ALL : CHECK_MEMORY,
-                           .inputs = account->inputs};
+                           .inputs = account->inputs,
+                           .is_of_search = true};
     return true;
 }
 
@@ -321,7 +322,7 @@ static bool account_for(Judge *judge, int task, const Attempt *attempt, double s
 
 void judge_account(Judge *judge, double share) {
     const Judgement *judgement = judge->judgement;
-    if (judge->options->repair_ms == 0 || judgement->verdict != VERDICT_WRONG || judgement->first < 0 ||
+    if (judge->options->repair_work == 0 || judgement->verdict != VERDICT_WRONG || judgement->first < 0 ||
         judge->options->time_count > 0)
         return;
     const int task = judgement->cases[judgement->first].settings.task;

@@ -268,6 +268,7 @@ bool case_has_failed(const Task *task, const CaseLayout *layout, const RunReply 
     const ReplyHeader *header = reply->header;
     report->lane_instructions = header->lane_instructions;
     report->steps = header->steps;
+    report->race_compared = header->race_compared;
     report->seconds = header->seconds;
     for (int i = 0; i < header->finding_count; i++)
         report->has_partial_barrier |= reply->findings[i].kind == FINDING_PARTIAL_BARRIER;

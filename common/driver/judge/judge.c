@@ -1,3 +1,4 @@
+#include "driver/judge/variant_search.h"
 #include "driver/judge/judge.h"
 
 #include <math.h>
@@ -93,6 +94,7 @@ static void refuse_untrusted_times(Judgement *judgement, const Bandwidth *bandwi
 static void clean_up(Judge *judge) {
     for (int w = 0; w < judge->worker_count; w++) runner_stop(judge->workers[w].runner);
     runner_stop(judge->changed);
+    variant_search_free(judge->proved);
     prepared_free_all(&judge->cache);
     plan_free(&judge->plan);
     free(judge->shapes);
@@ -185,8 +187,9 @@ static void judge_cases(const Chapter *of, const Subjects *subjects, const Optio
         compare_schedules(&state);
         judge_count_cases(&state);
         judge_show_race(&state);
+        page_work_begin(&state, options->repair_work);
         judge_account(&state, 1);
-        judge_find_repair(&state, options->repair_ms, NULL, 0);
+        judge_find_repair(&state, 1, NULL, 0);
         judge_explain_others(&state);
         judge_measure_shapes(&state);
         find_bandwidth(&state);
@@ -226,12 +229,12 @@ static bool take_proof(Judgement *to, const Judgement *from) {
 void judge(const Chapter *of, const Subjects *subjects, const Options *options, JudgeProgress progress,
            Judgement *judgement) {
     const bool is_part = options->n >= 0 || options->has_schedule;
-    if (!is_part || options->repair_ms == 0 || options->time_count > 0) {
+    if (!is_part || options->repair_work == 0 || options->time_count > 0) {
         judge_cases(of, subjects, options, progress, judgement);
         return;
     }
     Options facts = *options, all = *options;
-    facts.repair_ms = 0;
+    facts.repair_work = 0;
     judge_cases(of, subjects, &facts, progress, judgement);
     if (judgement->first < 0) return;
     if (options->n >= 0 && options->n <= EMULATED_MOST && all.also_count < MAX_ALSO)

@@ -38,7 +38,7 @@ typedef struct {
     ShapeSet candidates;  // shapes of error that the cases before this one and this one leave possible
     uint64_t output_hash; // of .output's bytes
     double output_first;  // its first element
-    uint64_t lane_instructions, steps; // EmulatorResult
+    uint64_t lane_instructions, steps, race_compared; // EmulatorResult
     double seconds;
 } CaseReport;
 

@@ -169,11 +169,11 @@ bool large_end_judge(const Judge *judge, long long n, const ImageKernel kernels[
 }
 
 bool large_ends_reach(const Task *task, const CaseShape *shape, const ImageKernel kernels[], uint64_t seed,
-                      Runner *runner, bool *is_lost) {
+                      Runner *runner, bool *is_lost, CaseReport *report) {
     Ends ends = {task, shape, kernels, seed, runner, false};
     uint64_t list[CANDIDATES];
     const int count = find_ends(&ends, list);
-    const SampleReply *sample = run_blocks(&ends, shape->size.n, list, count, NULL);
+    const SampleReply *sample = run_blocks(&ends, shape->size.n, list, count, report);
     *is_lost = ends.is_lost;
     return sample && sample->reaches_last;
 }

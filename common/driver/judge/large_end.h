@@ -14,6 +14,7 @@
 // size. False: the runner is lost, and the report is as before.
 bool large_end_judge(const Judge *judge, long long n, const ImageKernel kernels[], Runner *runner,
                      CaseReport *report);
-// Whether the first or the last block of a launch of this shape reaches the last element.
+// Whether the first or the last block of a launch of this shape reaches the last element. `report` has what
+// their run took.
 bool large_ends_reach(const Task *task, const CaseShape *shape, const ImageKernel kernels[], uint64_t seed,
-                      Runner *runner, bool *is_lost);
+                      Runner *runner, bool *is_lost, CaseReport *report);

@@ -113,7 +113,7 @@ void judge_find_needless_barriers(Judge *judge) {
     Judgement *judgement = judge->judgement;
     const Image *image = judge->subjects->kernel;
     const GoalResult *missed = missed_goal(judgement);
-    if (!missed || judgement->verdict != VERDICT_SLOW || !image->is_ptx || judge->options->repair_ms == 0)
+    if (!missed || judgement->verdict != VERDICT_SLOW || !image->is_ptx || judge->options->repair_work == 0)
         return;
     Search search = {0};
     if (task_ptx_make(judge, image, missed->task, "kernel.cu", &search.ptx)) {

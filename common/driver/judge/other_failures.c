@@ -1,11 +1,14 @@
 #include "driver/judge/other_failures.h"
 
 #include "driver/judge/accounting.h"
+#include "driver/judge/page_work.h"
 #include "driver/judge/repair_search.h"
 #include "driver/judge/tally.h"
 
 // Of the work that the first failure may take: all of them together.
 static const double share_of_account = 0.5, share_of_repair = 0.5;
+// Of the page's work: what is added for them, since the first failure may have taken all of it.
+static const double share_of_page = 0.15;
 
 void judgement_exchange(Judgement *judgement, OtherFailure *other) {
     const OtherFailure was = {.first = judgement->first,
@@ -19,12 +22,16 @@ void judgement_exchange(Judgement *judgement, OtherFailure *other) {
     *other = was;
 }
 
-// `known`: the repairs of the first failure and of those before this one.
-static void explain(Judge *judge, OtherFailure *other, const Repair known[], int known_count) {
-    const int count = judge->judgement->other_count;
+static void account_for(Judge *judge, OtherFailure *other) {
     judgement_exchange(judge->judgement, other);
-    judge_account(judge, share_of_account / count);
-    judge_find_repair(judge, share_of_repair / count * judge->options->repair_ms, known, known_count);
+    judge_account(judge, share_of_account / judge->judgement->other_count);
+    judgement_exchange(judge->judgement, other);
+}
+
+// `known`: the repairs of the first failure and of those before this one.
+static void find_repair(Judge *judge, OtherFailure *other, const Repair known[], int known_count) {
+    judgement_exchange(judge->judgement, other);
+    judge_find_repair(judge, share_of_repair / judge->judgement->other_count, known, known_count);
     judgement_exchange(judge->judgement, other);
 }
 
@@ -43,7 +50,7 @@ void judge_explain_others(Judge *judge) {
     // One of them tells the answers of another.
     for (int t = 0; t < chapter_task_count(judge->of); t++)
         if (task_hides_answers(&judge->of->tasks[t])) return;
-    if (judgement->first < 0 || judge->options->repair_ms == 0 || judge->options->time_count > 0) return;
+    if (judgement->first < 0 || judge->options->repair_work == 0 || judge->options->time_count > 0) return;
     const int shown = judgement->cases[judgement->first].settings.task;
     for (int t = 0; t < chapter_task_count(judge->of) && judgement->other_count < MOST_OTHERS; t++) {
         OtherFailure other = {0};
@@ -53,9 +60,11 @@ void judge_explain_others(Judge *judge) {
     }
     Repair known[MOST_OTHERS + 1];
     int known_count = 0;
+    if (judgement->other_count > 0) page_work_take(judge, -share_of_page * judge->options->repair_work);
     if (judgement->repair.change_count > 0) known[known_count++] = judgement->repair;
+    for (int o = 0; o < judgement->other_count; o++) account_for(judge, &judgement->others[o]);
     for (int o = 0; o < judgement->other_count; o++) {
-        explain(judge, &judgement->others[o], known, known_count);
+        find_repair(judge, &judgement->others[o], known, known_count);
         if (judgement->others[o].repair.change_count > 0) known[known_count++] = judgement->others[o].repair;
     }
 }

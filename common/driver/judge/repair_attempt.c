@@ -11,6 +11,7 @@
 #include "driver/judge/repair_switch.h"
 #include "driver/judge/repair_use.h"
 #include "driver/judge/rerun.h"
+#include "driver/judge/shared_trials.h"
 
 enum {
     MORE_PATIENCE = 2, // Rerun, to confirm a change: it may make a loop of another case endless
@@ -19,13 +20,8 @@ enum {
     SCHEDULES = 64,          // that show whether an order is missing, and ...
     FEWEST_SCHEDULES = 8,    // ... if they are much work
 };
-// In milliseconds of a usual machine, as judge_work_of(). An attempt takes its first run besides, and reading
-// the PTX.
-static const double work_of_attempt = 2, work_of_byte = 2e-5, work_to_confirm = 3000, work_of_larger = 600,
-                    work_apart = 150;
-// Two blocks that go through long loops take that share of judge_work_of().
-static const double work_of_ends = 0.4;
-
+// In milliseconds of a usual machine, as judge_work_of().
+static const double work_for_rival = 600, work_of_larger = 600, work_apart = 150;
 // The file that the finding is in.
 const char *search_source(const Search *search) {
     const char *source = search->shown->has_finding ? search->shown->finding.place.file : "";
@@ -100,8 +96,8 @@ Symptoms search_symptoms(const Search *search, const CaseReport *report) {
     };
 }
 
-double search_start_work(const Search *search) {
-    return work_of_attempt + work_of_byte * (double)search->ptx.ptx_bytes;
+bool search_is_over(const Search *search) {
+    return search->work <= 0 || page_work_is_over(search->ptx.judge);
 }
 
 static bool run(const Search *search, Worker *worker, const Case *one, const Change *const changes[],
@@ -153,23 +149,47 @@ static long long largest_for(const Search *search, const Change *const changes[]
     return search->largest;
 }
 
+// Changes whose runs two processes share.
+typedef struct {
+    const Search *search;
+    const Change *const *changes;
+    int count;
+    OwnWorker own;
+    int *cases;  // what passing() runs, by trial
+    double work; // for the orders, and for the cases
+} Sharing;
+
 // What fails in one order of the threads passes in many others, whatever is changed, and accesses through a
 // pointer to volatile do not race although their values may be wrong: the case that failed has to pass under
 // more schedules of its kind.
-static bool holds_in_any_order(const Search *search, Worker *worker, const Change *const changes[],
-                               int count) {
+static void run_in_another_order(void *context, int which, void *result) {
     enum { KINDS_REPEAT = 1000 }; // schedule_is_weak(), schedule_holds()
-    bool is_of_order = search->smallest.schedule != 0;
-    for (int c = 0; c < count; c++) is_of_order |= changes[c]->kind == CHANGE_VOLATILE;
-    double work = work_to_confirm;
-    for (unsigned k = 1; is_of_order && k <= SCHEDULES && (work > 0 || k <= FEWEST_SCHEDULES); k++) {
-        Case one = search->smallest;
-        one.schedule += one.schedule ? (uint64_t)k * KINDS_REPEAT : k;
-        CaseReport now;
-        if (!run(search, worker, &one, changes, count, 0, &now) || now.verdict != VERDICT_PASS) return false;
-        work -= judge_work_of(&now);
+    Sharing *sharing = context;
+    const Search *search = sharing->search;
+    Case one = search->smallest;
+    one.schedule += one.schedule ? (uint64_t)which * KINDS_REPEAT : (uint64_t)which;
+    Worker *worker = own_worker(&search->ptx, sharing->changes, sharing->count, &sharing->own);
+    CaseReport now;
+    *(bool *)result = worker && run(search, worker, &one, sharing->changes, sharing->count, 0, &now) &&
+                      now.verdict == VERDICT_PASS;
+}
+
+static bool holds_in_any_order(Sharing *sharing) {
+    const Search *search = sharing->search;
+    bool is_of_order = search->smallest.schedule != 0, holds = true;
+    for (int c = 0; c < sharing->count; c++) is_of_order |= sharing->changes[c]->kind == CHANGE_VOLATILE;
+    if (!is_of_order) return true;
+    SharedTrials *trials = shared_trials_begin(search->ptx.judge, 1, SCHEDULES + 1, sharing->work,
+                                               sizeof(bool), run_in_another_order, sharing);
+    double left = sharing->work;
+    for (int k = 1; trials && holds && k <= SCHEDULES && (left > 0 || k <= FEWEST_SCHEDULES); k++) {
+        double work;
+        holds = *(const bool *)shared_trials_next(trials, &work);
+        left -= work;
     }
-    return true;
+    const bool is_known = trials != NULL;
+    shared_trials_end(trials);
+    return is_known && holds;
 }
 
 // Whether some threads of a block do not arrive at a barrier that the changes put somewhere. `was`: the case
@@ -208,12 +228,28 @@ static bool keeps_bits(const Judgement *judgement, const uint64_t *hashes) {
     return true;
 }
 
-// Runs the cases of the task with more than `least` elements and at most `largest`, those that failed first.
-// The number of them that passed; -1: one fails, or they are more than `work`. `hashes`: as keeps_bits().
-static int passing(const Search *search, long long least, long long largest, Worker *worker,
-                   const Change *const changes[], int count, double *work, uint64_t *hashes) {
+typedef struct {
+    bool passes;
+    uint64_t hash;
+} Passing;
+
+static void run_case(void *context, int which, void *result) {
+    Sharing *sharing = context;
+    Passing *passing = result;
+    const Search *search = sharing->search;
+    const CaseReport *report = &search->ptx.judge->judgement->cases[sharing->cases[which]];
+    Worker *worker = own_worker(&search->ptx, sharing->changes, sharing->count, &sharing->own);
+    double ignored = 0;
+    passing->passes =
+        worker && passes(search, worker, report, sharing->changes, sharing->count, &ignored, &passing->hash);
+}
+
+// Lists the cases of the task with more than `least` elements and at most `largest`, those that failed first.
+// The number of them; *wanted: without the one beyond.
+static int list_cases(const Search *search, long long least, long long largest, int *cases, int *wanted) {
     const Judgement *judgement = search->ptx.judge->judgement;
-    int done = 0;
+    int count = 0;
+    *wanted = 0;
     for (int pass = 0; pass < 2; pass++) {
         for (int i = 0; i < judgement->case_count; i++) {
             const CaseReport *report = &judgement->cases[i];
@@ -223,12 +259,35 @@ static int passing(const Search *search, long long least, long long largest, Wor
                                    report->settings.size.n > least &&
                                    (least < 0 || !report->settings.is_large);
             if ((!is_wanted && !is_beyond) || has_failed != (pass == 0)) continue;
-            if (*work <= 0) return -1;
-            if (!passes(search, worker, report, changes, count, work, &hashes[i])) return -1;
-            done += is_wanted;
+            cases[count++] = i;
+            *wanted += is_wanted;
         }
     }
-    return keeps_bits(judgement, hashes) ? done : -1;
+    return count;
+}
+
+// Runs those cases. The number of them that passed; -1: one fails, or they are more than `work`. `hashes`: as
+// keeps_bits().
+static int passing(Sharing *sharing, long long least, long long largest, double *work, uint64_t *hashes) {
+    const Search *search = sharing->search;
+    const Judgement *judgement = search->ptx.judge->judgement;
+    sharing->cases = calloc((size_t)judgement->case_count + 1, sizeof *sharing->cases);
+    if (!sharing->cases) return -1;
+    int wanted, done = 0;
+    const int count = list_cases(search, least, largest, sharing->cases, &wanted);
+    SharedTrials *trials =
+        shared_trials_begin(search->ptx.judge, 0, count, *work, sizeof(Passing), run_case, sharing);
+    bool is_right = trials != NULL;
+    for (; is_right && done < count; done++) {
+        double taken = 0;
+        const Passing *one = *work > 0 ? shared_trials_next(trials, &taken) : NULL;
+        *work -= taken;
+        is_right = one && one->passes;
+        if (is_right) hashes[sharing->cases[done]] = one->hash;
+    }
+    shared_trials_end(trials);
+    free(sharing->cases);
+    return is_right && keeps_bits(judgement, hashes) ? wanted : -1;
 }
 
 // Whether the largest case that failed passes, which is beyond those of the search. One that is too much work
@@ -267,28 +326,34 @@ static bool passes_apart(const Search *search, Worker *worker, const Change *con
 }
 
 // As confirm().
-static int confirm_with(Search *search, Worker *worker, const Change *const changes[], int count,
-                        long long *largest, uint64_t *hashes) {
-    double work = work_to_confirm, more = work_of_larger;
-    const int done = passing(search, -1, search->largest, worker, changes, count, &work, hashes);
+static int confirm_with(Search *search, Sharing *sharing, long long *largest, uint64_t *hashes) {
+    const Change *const *changes = sharing->changes;
+    const int count = sharing->count;
+    double work = sharing->work, more = work_of_larger;
+    const int done = passing(sharing, -1, search->largest, &work, hashes);
     *largest = largest_for(search, changes, count);
-    if (done <= 0) search->work -= work_to_confirm - work; // for nothing
-    if (done > 0 && !search->smallest.is_large && !passes_apart(search, worker, changes, count)) return 0;
-    if (done <= 0 || *largest == search->largest) return done > 0 ? done : 0;
-    const int others = passing(search, search->largest, *largest, worker, changes, count, &more, hashes);
+    if (done <= 0) search->work -= sharing->work - work; // for nothing
+    Worker *worker = own_worker(&search->ptx, changes, count, &sharing->own);
+    if (done <= 0 || !worker) return 0;
+    if (!search->smallest.is_large && !passes_apart(search, worker, changes, count)) return 0;
+    if (*largest == search->largest) return done;
+    const int others = passing(sharing, search->largest, *largest, &more, hashes);
     if (others < 0 && more > 0) return 0;
     if (!passes_largest(search, *largest, worker, changes, count, &search->work)) return 0;
     if (others < 0) *largest = search->largest;
     return done + (others > 0 ? others : 0);
 }
 
-// Runs every case of the task, those that tell changes apart, and with some changes larger ones as well, as
-// far as the work goes. The number of cases that pass, none with more than *largest elements; 0: one fails,
-// or they are too much work.
-static int confirm(Search *search, Worker *worker, const Change *const changes[], int count,
+// Runs every case of the task with changes that have just been loaded, those that tell changes apart, and
+// with some changes larger ones as well, as far as the work goes. The number of cases that pass, none with
+// more than *largest elements; 0: one fails, or they are too much work.
+static int confirm(Search *search, const Change *const changes[], int count, double work,
                    long long *largest) {
+    Sharing sharing = {.search = search, .changes = changes, .count = count, .work = work};
     uint64_t *hashes = calloc((size_t)search->ptx.judge->judgement->case_count + 1, sizeof *hashes);
-    const int done = hashes ? confirm_with(search, worker, changes, count, largest, hashes) : 0;
+    const int done =
+        hashes && holds_in_any_order(&sharing) ? confirm_with(search, &sharing, largest, hashes) : 0;
+    own_worker_stop(&search->ptx, &sharing.own);
     free(hashes);
     return done;
 }
@@ -342,28 +407,28 @@ static bool may_skip_a_wait(const Search *search, const Change *const changes[],
     return search->shown->has_finding && finding->is_endless && finding->object[0] && may_skip;
 }
 
-// Whether these changes repair the kernel. `base`: the place of the last one, to be remembered if it helps.
-bool search_attempt(Search *search, const Change *const changes[], int count, int base) {
+void search_run_smallest(const Search *search, const Change *const changes[], int count,
+                         SmallestRun *smallest) {
     Worker worker;
-    CaseReport report;
+    smallest->was_run = false;
+    if (may_skip_a_wait(search, changes, count) || !task_ptx_start(&search->ptx, changes, count, &worker))
+        return;
+    smallest->was_run = run(search, &worker, &search->smallest, changes, count, PATIENCE, &smallest->report);
+    task_ptx_stop(&search->ptx, &worker);
+}
+
+bool search_conclude(Search *search, const Change *const changes[], int count, int base,
+                     const SmallestRun *smallest) {
+    const CaseReport *report = &smallest->report;
     int cases = 0;
     long long largest = search->largest;
-    if (may_skip_a_wait(search, changes, count)) return false;
-    search->work -= search_start_work(search);
-    if (task_ptx_start(&search->ptx, changes, count, &worker)) {
-        if (run(search, &worker, &search->smallest, changes, count, PATIENCE, &report)) {
-            search->work -= judge_work_of(&report);
-            if (report.verdict == VERDICT_PASS &&
-                !misses_threads(search, search->shown, &report, changes, count) &&
-                holds_in_any_order(search, &worker, changes, count))
-                cases = confirm(search, &worker, changes, count, &largest);
-            else if (base >= 0 && search->base_count < BASES && may_be_half(changes[0]->kind) &&
-                     helps(search->shown, &report)) {
-                search->base_reports[search->base_count] = report;
-                search->bases[search->base_count++] = base;
-            }
-        }
-        task_ptx_stop(&search->ptx, &worker);
+    if (smallest->was_run && report->verdict == VERDICT_PASS &&
+        !misses_threads(search, search->shown, report, changes, count))
+        cases = confirm(search, changes, count, search->ptx.judge->options->repair_work, &largest);
+    else if (smallest->was_run && report->verdict != VERDICT_PASS && base >= 0 &&
+             search->base_count < BASES && may_be_half(changes[0]->kind) && helps(search->shown, report)) {
+        search->base_reports[search->base_count] = *report;
+        search->bases[search->base_count++] = base;
     }
     if (cases == 0) return false;
     const Symptoms symptoms = search_symptoms(search, search->shown);
@@ -383,8 +448,17 @@ bool search_attempt(Search *search, const Change *const changes[], int count, in
          !repair_keeps_balance(&search->ptx, changes, count, &search->work))) {
         return false;
     }
+    if (page_work_is_over(search->ptx.judge)) return false; // what could not be run says nothing
     keep_repair(search, largest, changes, count, cases);
     return true;
+}
+
+bool search_attempt(Search *search, const Change *const changes[], int count, int base) {
+    SmallestRun smallest;
+    const double left = search->ptx.judge->work_left;
+    search_run_smallest(search, changes, count, &smallest);
+    search->work -= left - search->ptx.judge->work_left;
+    return search_conclude(search, changes, count, base, &smallest);
 }
 
 // Whether the first and the last block of a large case show whether a change repairs it.
@@ -395,30 +469,23 @@ static bool lacks_only_the_last(const Search *search) {
 }
 
 bool search_passes_smallest(Search *search, const Change *const changes[], int count, double *work) {
+    const double *left = &search->ptx.judge->work_left, before = *left;
     Worker worker;
     CaseReport report;
     bool passes = false;
-    *work -= search_start_work(search);
     if (task_ptx_start(&search->ptx, changes, count, &worker)) {
         search->is_of_the_end = lacks_only_the_last(search);
         passes = run(search, &worker, &search->smallest, changes, count, PATIENCE, &report) &&
                  report.verdict == VERDICT_PASS;
-        *work -= search->is_of_the_end ? work_of_ends * judge_work_of(search->shown) : judge_work_of(&report);
         search->is_of_the_end = false;
         task_ptx_stop(&search->ptx, &worker);
     }
+    *work -= before - *left;
     return passes;
 }
 
 bool search_confirms(Search *search, const Change *change) {
     const Change *one[] = {change};
-    Worker worker;
     long long largest;
-    bool is_right = false;
-    if (task_ptx_start(&search->ptx, one, 1, &worker)) {
-        is_right =
-            holds_in_any_order(search, &worker, one, 1) && confirm(search, &worker, one, 1, &largest) > 0;
-        task_ptx_stop(&search->ptx, &worker);
-    }
-    return is_right;
+    return confirm(search, one, 1, work_for_rival, &largest) > 0;
 }

@@ -38,13 +38,26 @@ const char *search_source(const Search *search);
 bool search_knows(const Search *search, const char *words);
 // Whether a case of the plan is run in the search, if it has at most `largest` elements.
 bool search_has_case(const Search *search, long long largest, const CaseReport *report);
-// The work of an attempt besides its runs.
-double search_start_work(const Search *search);
+// Whether the search, or all of them on this page, may take no more work.
+bool search_is_over(const Search *search);
 
-// Whether these changes repair the kernel: the smallest case first, then all. The judgement has the repair
-// then. `base`: the place of the last change, to be remembered if it helps; -1: it is not.
+// The smallest case with changes.
+typedef struct {
+    bool was_run;
+    CaseReport report;
+} SmallestRun;
+
+// The report is not that of a run if `was_run` is not set. Takes from the page's work alone.
+void search_run_smallest(const Search *search, const Change *const changes[], int count,
+                         SmallestRun *smallest);
+// Whether these changes, with which the smallest case went so, repair the kernel: all cases are run if it
+// passed. The judgement has the repair then. `base`: the place of the last change, to be remembered if it
+// helps; -1: it is not.
+bool search_conclude(Search *search, const Change *const changes[], int count, int base,
+                     const SmallestRun *smallest);
+// Both in turn.
 bool search_attempt(Search *search, const Change *const changes[], int count, int base);
 // Whether the smallest case passes with them. Takes what that costs from `work`.
 bool search_passes_smallest(Search *search, const Change *const changes[], int count, double *work);
-// Whether every case passes with one change, without the rest of an attempt.
+// Whether every case passes with another change than the one that is found, without the rest of an attempt.
 bool search_confirms(Search *search, const Change *change);

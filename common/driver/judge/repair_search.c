@@ -8,26 +8,34 @@
 #include "driver/judge/repair/words.h"
 #include "driver/judge/repair_attempt.h"
 #include "driver/judge/repair_elsewhere.h"
+#include "driver/judge/shared_trials.h"
 #include "driver/judge/variant_search.h"
 
 enum {
     THREADS = 1 << 22, // of a case: the largest ones take longer than everything else together
 };
 // In milliseconds of a usual machine, as judge_work_of().
-static const double work_to_reduce = 1000, work_to_settle = 100, work_for_rivals = 300;
-// Of the work: before the source is compiled, and for the search in it.
-static const double share_alone = 0.1, share_of_source = 3;
-
-static bool is_over(const Search *search) { return search->work <= 0; }
+static const double work_to_settle = 100, work_for_rivals = 300;
+// To propose changes, for each line of PTX: many look at all of them.
+static const double work_of_line = 0.09;
+// Of the search's work: before the source is compiled.
+static const double share_alone = 0.1;
+// Of the page's work: for edits of the PTX, and to make one of them smaller; for the search in the source,
+// which is not begun for less than the least; and what that leaves to confirm what it finds.
+static const double share_of_edits = 0.4, share_to_reduce = 0.18, share_of_source = 0.37,
+                    least_of_source = 0.18, share_to_keep = 0.21;
 
 // A third of the work is for pairs, if a change has been found that a second one may complete.
 static bool is_over_for_single(const Search *search) {
-    return search->work <= (search->base_count > 0 ? search->most_work / 3 : 0);
+    return search_is_over(search) || (search->base_count > 0 && search->work <= search->most_work / 3);
 }
 
 // ---- The search ------------------------------------------------------------------------------------------
 
+static double proposal_work(const Search *search) { return work_of_line * search->ptx.lines.count; }
+
 static void add_proposals(Search *search, const CaseReport *report) {
+    page_work_take(search->ptx.judge, proposal_work(search));
     const Task *task = &search->ptx.judge->of->tasks[search->ptx.task];
     const Symptoms symptoms = search_symptoms(search, report);
     for (int l = 0; l < task_launch_count(task); l++) {
@@ -48,7 +56,7 @@ static void add_proposals(Search *search, const CaseReport *report) {
 // left.
 static int reduce(Search *search, int whole) {
     const Symptoms symptoms = search_symptoms(search, search->shown);
-    double work = work_to_reduce;
+    double work = share_to_reduce * search->ptx.judge->options->repair_work;
     int least = whole;
     for (int parts = search->changes.all[whole].wide_count / 2; parts > 0; parts /= 2) {
         for (int from = 0; work > 0;) {
@@ -81,7 +89,7 @@ static void settle_line(Search *search, int which) {
                        sizeof also))
         return;
     search->work = search->work < work_to_settle ? work_to_settle : search->work;
-    for (int i = first; i < search->changes.count && !is_over(search); i++) {
+    for (int i = first; i < search->changes.count && !search_is_over(search); i++) {
         const Change *one[] = {&search->changes.all[i]};
         if (search_attempt(search, one, 1, -1)) return;
     }
@@ -123,28 +131,60 @@ static bool has_rival(Search *search, const Change *found, int from, int count) 
     return is_found;
 }
 
+// What search_single() asks of a change first.
+typedef struct {
+    bool passes; // if it is a wide one
+    SmallestRun run;
+} FirstRun;
+
+static void run_first(void *context, int which, void *result) {
+    Search *search = context;
+    FirstRun *first = result;
+    const Change *one[] = {&search->changes.all[which]};
+    double ignored = 0;
+    first->passes = false;
+    first->run.was_run = false;
+    if (one[0]->wide_count > 0)
+        first->passes = search_passes_smallest(search, one, 1, &ignored);
+    else
+        search_run_smallest(search, one, 1, &first->run);
+}
+
+// Whether a change repairs the kernel. `count`: of those that are searched, of which this is the `which`th.
+static bool conclude_single(Search *search, int which, int count, int known, const FirstRun *first) {
+    const Change *one[] = {&search->changes.all[which]};
+    if (one[0]->wide_count > 0) {
+        if (!first->passes) return false;
+        const int least = reduce(search, which); // the array may move
+        one[0] = &search->changes.all[least];
+        if (!search_attempt(search, one, 1, which)) return false;
+    } else if (!search_conclude(search, one, 1, which, &first->run))
+        return false;
+    if (change_widens(one[0]->kind) && which >= known && !search->smallest.is_large &&
+        has_rival(search, one[0], which + 1, count))
+        search->ptx.judge->judgement->repair = (Repair){0};
+    else if (is_of_one_line(one[0]))
+        settle_line(search, which);
+    return true;
+}
+
 // `variants`: those that are searched next, which are compiled meanwhile; NULL: none.
 static bool search_single(Search *search, VariantSearch *variants) {
+    Judge *judge = search->ptx.judge;
     add_proposals(search, search->shown);
     const int known = put_known_first(search), count = search->changes.count;
-    for (int i = 0; i < count && !is_over_for_single(search); i++) {
+    SharedTrials *trials =
+        shared_trials_begin(judge, 0, count, search->work, sizeof(FirstRun), run_first, search);
+    bool is_found = false;
+    for (int i = 0; trials && i < count && !is_found && !is_over_for_single(search); i++) {
+        double work;
         if (variants && search->work < (1 - share_alone) * search->most_work) variant_search_begin(variants);
-        const Change *one[] = {&search->changes.all[i]};
-        if (one[0]->wide_count > 0) {
-            if (!search_passes_smallest(search, one, 1, &search->work)) continue;
-            const int least = reduce(search, i); // the array may move
-            one[0] = &search->changes.all[least];
-        }
-        if (!search_attempt(search, one, 1, i)) continue;
-        if (change_widens(one[0]->kind) && i >= known && !search->smallest.is_large &&
-            has_rival(search, one[0], i + 1, count)) {
-            search->ptx.judge->judgement->repair = (Repair){0};
-            return true;
-        }
-        if (is_of_one_line(one[0])) settle_line(search, i);
-        return true;
+        const FirstRun *first = shared_trials_next(trials, &work);
+        search->work -= work;
+        is_found = conclude_single(search, i, count, known, first);
     }
-    return false;
+    shared_trials_end(trials);
+    return is_found;
 }
 
 // A change that leaves out what is out of bounds passes with any wider bound: together they prove nothing.
@@ -160,8 +200,10 @@ static bool are_proof(const Change *a, const Change *b) {
 static bool search_pairs(Search *search) {
     for (int b = 0; b < search->base_count; b++) {
         const int first = search->changes.count;
+        search->work -= proposal_work(search);
+        if (search_is_over(search)) return false;
         add_proposals(search, &search->base_reports[b]);
-        for (int i = first; i < search->changes.count && !is_over(search); i++) {
+        for (int i = first; i < search->changes.count && !search_is_over(search); i++) {
             const Change *both[] = {&search->changes.all[search->bases[b]], &search->changes.all[i]};
             if (!are_proof(both[0], both[1]) || !search_attempt(search, both, 2, -1)) continue;
             search_attempt(search, &both[1], 1, -1); // if that is enough, the first was only in the way
@@ -233,6 +275,13 @@ static bool turns_a_limit(const Repair *repair) {
            strstr(repair->changes[0].words, "min");
 }
 
+static void search_source_text(const Search *search, VariantSearch *variants) {
+    const Judge *judge = search->ptx.judge;
+    const double all = judge->options->repair_work, left = judge->work_left - share_to_keep * all;
+    if (variants && left > least_of_source * all)
+        variant_search_run(variants, left < share_of_source * all ? left : share_of_source * all);
+}
+
 // A condition that is decided one way shows where the mistake is. What it is may be said by a text in place
 // of that line. A limit that is turned round may be none any more, which repairs what is wrong elsewhere: a
 // text in any line may say that. The first change stays if there is none.
@@ -242,8 +291,9 @@ static void look_closer(Search *search) {
     if (!is_of_line && !turns_a_limit(&before)) return;
     search->line = is_of_line ? before.changes[0].line : 0;
     VariantSearch *variants = variant_search_new(search);
+    if (variants && is_of_line) variant_search_keep_line(variants, search->line);
     *repair = (Repair){0};
-    if (variants) variant_search_run(variants, share_of_source * search->most_work);
+    search_source_text(search, variants);
     // Another text in the line of a limit says no more.
     const bool is_same_line = repair->change_count == 1 && repair->changes[0].line == before.changes[0].line;
     if (repair->change_count != 1 || is_same_line != is_of_line) *repair = before;
@@ -293,16 +343,17 @@ static bool is_refuted_by_text(const Search *search, VariantSearch *variants) {
     return false;
 }
 
-// Edits of the PTX, and pairs of them, then texts of the source.
+// A text that repairs another task, then edits of the PTX, and pairs of them, then texts of the source.
 static void search_all(Search *search) {
+    if (variant_search_try_proved(search)) return;
     VariantSearch *variants = variant_search_new(search);
     const bool is_known = variants && variant_search_try_known(variants);
     if (!is_known) {
         const bool is_found =
             search_single(search, variants) ? !is_refuted_by_text(search, variants) : search_pairs(search);
-        if (!is_found && variants) variant_search_run(variants, share_of_source * search->most_work);
+        if (!is_found) search_source_text(search, variants);
     }
-    variant_search_free(variants);
+    variant_search_keep(variants);
     if (!is_known) look_closer(search);
 }
 
@@ -315,16 +366,16 @@ static bool is_explained(const Accounting *accounting) {
     return false;
 }
 
-void judge_find_repair(Judge *judge, double work, const Repair known[], int known_count) {
+void judge_find_repair(Judge *judge, double share, const Repair known[], int known_count) {
     Judgement *judgement = judge->judgement;
-    if (judge->options->repair_ms == 0 || judgement->first < 0 || judge->options->time_count > 0 ||
+    if (judge->options->repair_work == 0 || judgement->first < 0 || judge->options->time_count > 0 ||
         judge->worker_count == 0 || !can_be_repaired(judgement->verdict) ||
         is_explained(&judgement->accounting))
         return;
     const Image *image = judge_image(judge, judge->is_gpu);
     Search search = {.shown = &judgement->cases[judgement->first],
-                     .work = work,
-                     .most_work = work,
+                     .work = share * share_of_edits * judge->options->repair_work,
+                     .most_work = share * share_of_edits * judge->options->repair_work,
                      .known = known,
                      .known_count = known_count};
     search.ptx = (TaskPtx){.judge = judge, .image = image, .task = search.shown->settings.task};
@@ -335,7 +386,7 @@ void judge_find_repair(Judge *judge, double work, const Repair known[], int know
         const bool is_endless = search.shown->verdict == VERDICT_TIMEOUT;
         if (is_endless || !search_passes_smallest(&search, NULL, 0, &search.work)) search_all(&search);
         if (is_endless && judgement->repair.change_count > 0 &&
-            search_passes_smallest(&search, NULL, 0, &search.work))
+            (search_passes_smallest(&search, NULL, 0, &search.work) || page_work_is_over(judge)))
             judgement->repair = (Repair){0};
     }
     changes_free(&search.changes);

@@ -4,6 +4,6 @@
 #include "driver/judge/state.h"
 
 // Fills judgement->repair if the first failure is one of kernel.cu's, with bounded work. Emulators only.
-// `work`: the most, in milliseconds of a usual machine. `known`: repairs of other tasks, whose changes are
-// tried first.
-void judge_find_repair(Judge *judge, double work, const Repair known[], int known_count);
+// `share`: of the work of edits that a search usually takes. `known`: repairs of other tasks, whose changes
+// are tried first.
+void judge_find_repair(Judge *judge, double share, const Repair known[], int known_count);

@@ -1,6 +1,10 @@
 #include "driver/judge/repair_trial.h"
 
 #include <string.h>
+#include <unistd.h>
+
+// In milliseconds of a usual machine, as judge_work_of(): of loading an image, and each byte of it.
+static const double work_of_start = 1, work_of_byte = 1.2e-4;
 
 bool task_ptx_make(Judge *judge, const Image *image, int task, const char *source, TaskPtx *ptx) {
     *ptx = (TaskPtx){.judge = judge, .image = image, .task = task};
@@ -16,6 +20,10 @@ bool task_ptx_make(Judge *judge, const Image *image, int task, const char *sourc
 }
 
 void task_ptx_free(TaskPtx *ptx) { ptx_lines_free(&ptx->lines); }
+
+double task_ptx_start_work(const TaskPtx *ptx) {
+    return work_of_start + work_of_byte * (double)ptx->ptx_bytes;
+}
 
 // The one that has no work, or another. NULL if none can be started.
 static Runner *take_runner(Judge *judge) {
@@ -39,6 +47,13 @@ static void give_back(Judge *judge, Runner *runner) {
 }
 
 bool task_ptx_start(const TaskPtx *ptx, const Change *const changes[], int count, Worker *worker) {
+    *worker = (Worker){.job = -1};
+    if (page_work_is_over(ptx->judge)) return false;
+    page_work_take(ptx->judge, task_ptx_start_work(ptx));
+    return task_ptx_start_again(ptx, changes, count, worker);
+}
+
+bool task_ptx_start_again(const TaskPtx *ptx, const Change *const changes[], int count, Worker *worker) {
     Text text = {0};
     RunReply reply;
     *worker = (Worker){.job = -1};
@@ -62,11 +77,28 @@ void task_ptx_stop(const TaskPtx *ptx, Worker *worker) {
     worker->runner = NULL;
 }
 
+Worker *own_worker(const TaskPtx *ptx, const Change *const changes[], int count, OwnWorker *own) {
+    if (own->process != getpid()) {
+        own->process = getpid();
+        own->is_started = task_ptx_start_again(ptx, changes, count, &own->worker);
+    } else if (own->is_started && own->worker.is_lost) {
+        task_ptx_stop(ptx, &own->worker);
+        own->is_started = task_ptx_start(ptx, changes, count, &own->worker);
+    }
+    return own->is_started ? &own->worker : NULL;
+}
+
+void own_worker_stop(const TaskPtx *ptx, OwnWorker *own) {
+    if (own->is_started && own->process == getpid()) task_ptx_stop(ptx, &own->worker);
+    own->is_started = false;
+}
+
 static Rerun rerun_with(const TaskPtx *ptx, const Change *const changes[], int count, int patience) {
     Rerun how = {.kernels = ptx->image->kernels[ptx->task],
                  .checks = CHECK_ALL,
                  .patience = patience,
-                 .most_steps = ptx->most_steps};
+                 .most_steps = ptx->most_steps,
+                 .is_of_search = true};
     for (int c = 0; c < count; c++) {
         how.zeroes_output |= changes[c]->zeroes_output;
         if (changes[c]->launch.share) how.shape.share = changes[c]->launch.share;

@@ -13,7 +13,7 @@ static bool rerun_ends(Judge *judge, Worker *worker, const Case *one, const Reru
     const TaskShape *shape = judge_case_shape(judge, one);
     const uint64_t seed = seed_of_inputs(&judge->seeds, &one->size, one->family);
     const bool reaches = large_ends_reach(&judge->of->tasks[one->task], &shape->shape, how->kernels, seed,
-                                          worker->runner, &worker->is_lost);
+                                          worker->runner, &worker->is_lost, report);
     report->was_run = true;
     report->verdict = reaches ? VERDICT_PASS : VERDICT_WRONG;
     return !worker->is_lost;
@@ -73,7 +73,7 @@ static uint64_t few_steps(const CaseShape *shape) {
     return STEPS + EACH_STEPS * (uint64_t)(shape->size.n + case_threads(shape));
 }
 
-bool judge_rerun(Judge *judge, Worker *worker, const Case *one, const Rerun *how, CaseReport *report) {
+static bool rerun(Judge *judge, Worker *worker, const Case *one, const Rerun *how, CaseReport *report) {
     const Task *task = &judge->of->tasks[one->task];
     static Request request;
     char why[512];
@@ -106,8 +106,11 @@ bool judge_rerun(Judge *judge, Worker *worker, const Case *one, const Rerun *how
     for (int l = 0; l < program->launch_count; l++) program->launches[l].guarded_line = how->guarded_line;
     uint64_t few = (uint64_t)how->patience * few_steps(&shape->shape);
     if (how->most_steps && how->most_steps < few) few = how->most_steps;
+    if (how->is_of_search && (few == 0 || page_work_steps(judge) < few)) few = page_work_steps(judge);
     for (int l = 0; l < program->launch_count; l++)
         if (few && few < program->launches[l].max_steps) program->launches[l].max_steps = few;
+    for (int l = 0; how->is_of_search && l < program->launch_count; l++)
+        program->launches[l].max_seconds = page_work_seconds(judge);
     RunReply reply;
     request.count = request.count || how->keeps_lines;
     request.timing = how->works != NULL;
@@ -127,4 +130,15 @@ bool judge_rerun(Judge *judge, Worker *worker, const Case *one, const Rerun *how
     return !worker->is_lost;
 }
 
-double judge_work_of(const CaseReport *report) { return 0.5 + 2.7e-6 * (double)report->steps; }
+bool judge_rerun(Judge *judge, Worker *worker, const Case *one, const Rerun *how, CaseReport *report) {
+    if (how->is_of_search && page_work_is_over(judge)) {
+        *report = (CaseReport){.settings = *one};
+        return false;
+    }
+    const bool is_known = rerun(judge, worker, one, how, report);
+    if (!how->is_of_search) return is_known;
+    const bool is_of_ends = one->is_large && how->is_of_the_end;
+    page_work_take(judge, is_of_ends ? page_work_of_ends(report) : judge_work_of(report));
+    // What stopped it may be that the work was over.
+    return is_known && !(report->verdict == VERDICT_TIMEOUT && page_work_is_over(judge));
+}

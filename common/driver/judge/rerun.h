@@ -1,7 +1,7 @@
 // Runs a case once more, outside of the plan.
 #pragma once
 
-#include "driver/judge/state.h"
+#include "driver/judge/page_work.h"
 
 typedef struct {
     const ImageKernel *kernels; // of the task, in the image that the worker has loaded
@@ -18,11 +18,9 @@ typedef struct {
                          // last element
     int patience;        // how many times few_steps() a launch may take; 0: as many as in a case
     uint64_t most_steps; // that it may take in any case; 0: no other limit
+    bool is_of_search;   // takes from the page's work, and nothing can be said when that is over
 } Rerun;
 
 // On an emulator. False when nothing can be said, as with a lost worker. A large case heeds only
 // `kernels`, `shape` and `is_of_the_end`.
 bool judge_rerun(Judge *judge, Worker *worker, const Case *one, const Rerun *how, CaseReport *report);
-// What such a run of this report takes on a usual machine, in milliseconds: counted and not timed, so that
-// every machine finds the same.
-double judge_work_of(const CaseReport *report);

@@ -53,8 +53,9 @@ typedef struct {
     Progress tasks[2][MAX_TASKS]; // [is_beside]
     ModelledWorks modelled[MAX_TASKS];
     ModelledWorks large[MAX_TASKS]; // only the blocks that ran of a large case at the size that is modelled
-    Runner *changed; // an emulator without work, into which kernels with changes are loaded; NULL: none
-    double variant_seconds; // of a processor, in which texts of kernel.cu that may repair it were compiled
+    Runner *changed;  // an emulator without work, into which kernels with changes are loaded; NULL: none
+    double work_left; // page_work.h
+    struct VariantSearch *proved; // the last text of kernel.cu that repairs a task; NULL: none
 } Judge;
 
 // Ends the run without a case that could tell.

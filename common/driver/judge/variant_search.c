@@ -10,13 +10,13 @@
 #include "driver/build/compile_beside.h"
 #include "driver/judge/repair/linked_lines.h"
 #include "driver/judge/repair_elsewhere.h"
+#include "driver/judge/shared_trials.h"
 #include "driver/judge/variants/variants.h"
 
 enum {
     MOST_SOURCE = 64 * 1024, // bytes of a kernel.cu that is searched
     MOST_VARIANTS = 700,
-    LIKELIEST = 250,            // of these, which are tried first, in a separate text,
-    FEWEST = 40,                // and fewer if a case is much work: each variant in a text slows all of them
+    FEWEST = 40,                // if a case is much work: each variant in a text slows all of them
     DEAREST = 4,                // milliseconds of a case of which as many are tried
     MOST_SURVIVORS = 40,        // variants with which the smallest case passes, all of which are confirmed
     SCREENING = 3,              // cases that are run with each variant,
@@ -29,11 +29,15 @@ enum {
     LEAST_STEPS = 1 << 20,
     LEAST_OF_STOPPED = 1 << 24, // if a finding stopped it, so that it does not say what it would take
     STEPS_OF_LANE = 30,
-    MOST_COMPILATIONS = 4, // without those variants that do not compile
+    MOST_COMPILATIONS = 3, // without those variants that do not compile
     MOST_PTX = 16 << 20,   // bytes
 };
-// Processor time: for an image, so far if it is compiled again, and for all images of a page.
-static const double seconds_to_compile = 2.5, seconds_to_repeat = 1, seconds_of_page = 5;
+// Processor time: for an image, and so far if it is compiled again.
+static const double seconds_to_compile = 2.5, seconds_to_repeat = 1;
+// Of the page's work: a text, and each byte of its PTX.
+static const double work_of_text = 200, work_of_byte = 0.0038;
+// That are tried, the likeliest first, for each of the page's work.
+static const double variants_for_work = 0.1;
 // In milliseconds of a usual machine, as judge_work_of(): for all that survive, and one of them.
 static const double work_to_choose = 1500, work_of_choice = 150;
 
@@ -42,15 +46,16 @@ struct VariantSearch {
     Code code;
     Variants variants;
     bool *is_left_out;           // by variant: of the text that is compiled
-    bool *is_refused;            // by variant: it does not compile
+    bool *is_refused;            // by variant: it does not compile, or is not asked for
     bool *is_needed, *is_chosen; // by function: it is run, and has variants
     Image image;
     VariantLines lines; // of its text
     int survivors[MOST_SURVIVORS], survivor_count;
+    int found;                      // the variant that repairs the kernel; -1: none is known
     uint64_t steps[MOST_SURVIVORS]; // of the first case that each was screened with, in their order
     pid_t compiler;                 // beside; 0: none
     bool is_quick;                  // the image of many variants; that of the few that are left is not
-    char source[PATH_MAX];
+    char source[PATH_MAX], headers[PATH_MAX]; // the folder of kernel.cu's own image has those
 };
 
 // ---- The image -------------------------------------------------------------------------------------------
@@ -191,39 +196,42 @@ static int *order_of(const VariantSearch *of) {
     return order;
 }
 
-// How many variants the first text has.
+// How many variants the text has.
 static int likeliest(const VariantSearch *of) {
-    const double work = judge_work_of(of->search.shown);
-    if (work <= DEAREST) return LIKELIEST;
-    const int count = (int)((double)DEAREST * LIKELIEST / work);
+    const double work = judge_work_of(of->search.shown),
+                 most = variants_for_work * of->search.ptx.judge->options->repair_work;
+    const int count = (int)(work <= DEAREST ? most : DEAREST * most / work);
     return count > FEWEST ? count : FEWEST;
 }
 
-// The text has those variants that have these places in that order, and compile.
-static void choose_text(VariantSearch *of, int first, int last) {
-    int *order = order_of(of);
-    for (int i = 0; order && i < of->variants.count; i++)
-        of->is_left_out[order[i]] = i < first || i >= last || of->is_refused[order[i]];
+void variant_search_keep_line(VariantSearch *of, int line) {
+    for (int v = 0; v < of->variants.count; v++) of->is_refused[v] |= of->variants.all[v].line != line;
+}
+
+// The text has the likeliest variants that compile.
+static void choose_text(VariantSearch *of) {
+    const int most = likeliest(of);
+    int *order = order_of(of), count = 0;
+    for (int i = 0; order && i < of->variants.count; i++) {
+        of->is_left_out[order[i]] = count == most || of->is_refused[order[i]];
+        count += !of->is_left_out[order[i]];
+    }
     free(order);
 }
 
 typedef enum { COMPILED, COMPLAINED, FAILED } Compiled;
 
-// For the compilers of an image, which have taken `seconds`.
-static double time_left(const VariantSearch *of, double seconds) {
-    const double of_page = seconds_of_page - of->search.ptx.judge->variant_seconds;
-    return (seconds_to_compile < of_page ? seconds_to_compile : of_page) - seconds;
-}
-
+// `seconds`: what the compilers of the image have taken so far.
 static CompileRequest request_of(const VariantSearch *of, double seconds) {
     const Subjects *subjects = of->search.ptx.judge->subjects;
     return (CompileRequest){.source = of->source,
                             .output_directory = subjects->variants_folder,
+                            .headers_directory = of->headers,
                             .include_directory = subjects->include_folder,
                             .ptx_arch = subjects->ptx_arch,
                             .sass_arch = -1,
                             .is_quick = of->is_quick,
-                            .time_limit = time_left(of, seconds)};
+                            .time_limit = seconds_to_compile - seconds};
 }
 
 // Receives what each line has, to be freed.
@@ -253,6 +261,7 @@ static Compiled compile(VariantSearch *of, double *seconds) {
             end = COMPLAINED;
         *seconds += result.status == COMPILE_BUILD_TIMEOUT ? request.time_limit : result.processor_seconds;
         compile_result_free(&result);
+        page_work_take(of->search.ptx.judge, work_of_text + work_of_byte * (double)of->image.text.bytes);
     }
     free(of->lines.all); // NOLINT(clang-analyzer-unix.Malloc): those of the text before
     of->lines = lines;
@@ -262,9 +271,10 @@ static Compiled compile(VariantSearch *of, double *seconds) {
 static bool make_image(VariantSearch *of) {
     Compiled end = COMPLAINED;
     double seconds = 0;
-    while (end == COMPLAINED && seconds <= seconds_to_repeat && time_left(of, seconds) > 0)
+    for (int i = 0; i < MOST_COMPILATIONS && end == COMPLAINED && seconds <= seconds_to_repeat &&
+                    !page_work_is_over(of->search.ptx.judge);
+         i++)
         end = compile(of, &seconds);
-    of->search.ptx.judge->variant_seconds += seconds;
     return end == COMPILED;
 }
 
@@ -272,8 +282,8 @@ void variant_search_begin(VariantSearch *of) {
     VariantLines lines;
     of->is_quick = true;
     const CompileRequest request = request_of(of, 0);
-    if (of->compiler || time_left(of, 0) <= 0) return;
-    choose_text(of, 0, likeliest(of));
+    if (of->compiler) return;
+    choose_text(of);
     if (write_source(of, &lines)) of->compiler = compile_begin(&request);
     free(lines.all);
 }
@@ -345,7 +355,7 @@ static int choose_cases(VariantSearch *of, Worker *worker, Case cases[SCREENING]
     uint64_t most = 0;
     int count = 0;
     search->ptx.most_steps = 0;
-    for (int c = 0; c < candidate_count && count < SCREENING && search->work > 0; c++) {
+    for (int c = 0; c < candidate_count && count < SCREENING && !search_is_over(search); c++) {
         CaseReport report;
         Case settings = candidates[c]->settings;
         settings.is_counted = false;
@@ -366,52 +376,72 @@ static int choose_cases(VariantSearch *of, Worker *worker, Case cases[SCREENING]
     return count;
 }
 
-// Whether those cases pass with a variant; a lost runner is stopped.
-static bool survives(VariantSearch *of, Worker *worker, int which, const Case cases[], int count,
-                     uint64_t *steps) {
-    Search *search = &of->search;
-    const Change change = change_of(of, which), *one[] = {&change};
-    for (int c = 0; c < count; c++) {
+// What screen() shares.
+typedef struct {
+    VariantSearch *of;
+    int *order; // the variants of the text, the likeliest first
+    int count;
+    Case cases[SCREENING];
+    int case_count;
+    OwnWorker own; // with the image loaded
+} Screening;
+
+typedef struct {
+    bool survives;
+    uint64_t steps; // of the first case
+} Screened;
+
+// Whether the cases pass with a variant.
+static void screen_one(void *context, int which, void *result) {
+    Screening *screening = context;
+    Screened *screened = result;
+    const Search *search = &screening->of->search;
+    const Change change = change_of(screening->of, screening->order[which]), *one[] = {&change};
+    *screened = (Screened){0};
+    Worker *worker = own_worker(&search->ptx, NULL, 0, &screening->own);
+    for (int c = 0; worker && c < screening->case_count; c++) {
         CaseReport report;
-        const bool was_run = task_ptx_run(&search->ptx, worker, &cases[c], one, 1, PATIENCE,
+        const bool was_run = task_ptx_run(&search->ptx, worker, &screening->cases[c], one, 1, PATIENCE,
                                           search->is_of_the_end, NULL, &report);
-        if (was_run) search->work -= judge_work_of(&report);
-        if (c == 0) *steps = report.steps;
+        if (c == 0) screened->steps = report.steps;
         // A finding stopped the case without a change: what it takes to its end is not known.
         if (was_run && c > 0 && report.verdict == VERDICT_TIMEOUT && search->shown->has_finding) break;
-        if (!was_run || report.verdict != VERDICT_PASS) return false;
+        if (!was_run || report.verdict != VERDICT_PASS) return;
     }
-    return true;
+    screened->survives = worker != NULL;
 }
 
-// Runs a few cases with each variant in one runner, which has the image loaded. False: none fails with this
-// image.
-static bool screen(VariantSearch *of) {
+static void take_survivors(VariantSearch *of, Screening *screening) {
     Search *search = &of->search;
-    Case cases[SCREENING];
-    int *order = order_of(of);
-    Worker worker;
-    bool is_started = task_ptx_start(&search->ptx, NULL, 0, &worker);
-    const int case_count = is_started ? choose_cases(of, &worker, cases) : 0;
-    for (int i = 0; order && case_count > 0 && i < of->variants.count && search->work > 0 &&
-                    of->survivor_count < MOST_SURVIVORS;
+    SharedTrials *trials = shared_trials_begin(search->ptx.judge, 0, screening->count, search->work,
+                                               sizeof(Screened), screen_one, screening);
+    for (int i = 0;
+         trials && i < screening->count && !search_is_over(search) && of->survivor_count < MOST_SURVIVORS;
          i++) {
-        if (of->is_left_out[order[i]]) continue;
-        if (worker.is_lost) {
-            if (is_started) task_ptx_stop(&search->ptx, &worker);
-            search->work -= search_start_work(search);
-            is_started = task_ptx_start(&search->ptx, NULL, 0, &worker);
-            if (!is_started) break;
-        }
-        uint64_t steps = 0;
-        if (!survives(of, &worker, order[i], cases, case_count, &steps)) continue;
-        of->steps[of->survivor_count] = steps;
-        of->survivors[of->survivor_count++] = order[i];
+        double work;
+        const Screened *screened = shared_trials_next(trials, &work);
+        search->work -= work;
+        if (!screened->survives) continue;
+        of->steps[of->survivor_count] = screened->steps;
+        of->survivors[of->survivor_count++] = screening->order[i];
     }
-    if (is_started) task_ptx_stop(&search->ptx, &worker);
+    shared_trials_end(trials);
+}
+
+// Runs a few cases with each variant, with the image loaded once.
+static void screen(VariantSearch *of) {
+    Search *search = &of->search;
+    Screening screening = {.of = of, .order = order_of(of)};
+    if (!screening.order) return;
+    page_work_take(search->ptx.judge, task_ptx_start_work(&search->ptx));
+    Worker *worker = own_worker(&search->ptx, NULL, 0, &screening.own);
+    if (worker) screening.case_count = choose_cases(of, worker, screening.cases);
+    for (int i = 0; screening.case_count > 0 && i < of->variants.count; i++)
+        if (!of->is_left_out[screening.order[i]]) screening.order[screening.count++] = screening.order[i];
+    if (screening.count > 0) take_survivors(of, &screening);
+    own_worker_stop(&search->ptx, &screening.own);
     search->ptx.most_steps = 0;
-    free(order);
-    return case_count > 0;
+    free(screening.order);
 }
 
 // A barrier or a fence is right in any of several lines; a value that repairs the kernel in two places proves
@@ -517,6 +547,7 @@ static bool choose(VariantSearch *of) {
     const Variant *found = NULL;
     uint64_t steps = 0; // of it
     search->work = work_to_choose;
+    of->found = -1;
     sort_survivors(of);
     for (int s = 0; s < of->survivor_count; s++) {
         const Variant *variant = &of->variants.all[of->survivors[s]];
@@ -526,14 +557,16 @@ static bool choose(VariantSearch *of) {
         // Nor is one after which work is done again that another does once.
         if (found && of->steps[s] > steps + steps / 2) continue;
         // What cannot be tried any more may repair it too, unless it is less likely.
-        if (found && search->work <= 0 && variant->rank > found->rank) continue;
-        if (search->work <= 0 || (repairs(of, of->survivors[s]) && found)) {
+        if (found && search_is_over(search) && variant->rank > found->rank) continue;
+        if (search_is_over(search) || (repairs(of, of->survivors[s]) && found)) {
             *repair = (Repair){0};
+            of->found = -1;
             return true;
         }
         if (found || repair->change_count == 0) continue;
         search->work -= work_of_choice;
         found = variant;
+        of->found = of->survivors[s];
         steps = of->steps[s];
     }
     return found != NULL;
@@ -564,6 +597,7 @@ static VariantSearch *without_variants(const Search *search) {
         return NULL;
     VariantSearch *of = calloc(1, sizeof *of);
     if (!of) return NULL;
+    of->found = -1;
     of->search =
         (Search){.ptx = {.judge = search->ptx.judge, .image = search->ptx.image, .task = search->ptx.task},
                  .smallest = search->smallest,
@@ -575,6 +609,7 @@ static VariantSearch *without_variants(const Search *search) {
     of->image = *search->ptx.image;
     of->image.text = (Text){0};
     snprintf(of->source, sizeof of->source, "%s/kernel.cu", subjects->variants_folder);
+    snprintf(of->headers, sizeof of->headers, "%s/..", subjects->variants_folder);
     if (code_make(subjects->source_text, &of->code) && choose_functions(of)) return of;
     variant_search_free(of);
     return NULL;
@@ -631,6 +666,32 @@ static bool narrow(VariantSearch *of) {
     return of->survivor_count > 0 && read_image(of);
 }
 
+void variant_search_keep(VariantSearch *of) {
+    if (!of || of->found < 0) {
+        variant_search_free(of);
+        return;
+    }
+    Judge *judge = of->search.ptx.judge;
+    variant_search_free(judge->proved);
+    judge->proved = of;
+}
+
+bool variant_search_try_proved(const Search *search) {
+    Judge *judge = search->ptx.judge;
+    VariantSearch *of = judge->proved;
+    const int task = search->ptx.task;
+    if (!of || !has_function(of, task, of->variants.all[of->found].function)) return false;
+    Search here = *search;
+    here.changes = (Changes){0};
+    here.ptx = (TaskPtx){.judge = judge, .image = &of->image, .task = task};
+    const Change none = {0}, change = change_of(of, of->found), *without[] = {&none}, *with[] = {&change};
+    const bool is_proved = task_ptx_make(judge, &of->image, task, "kernel.cu", &here.ptx) &&
+                           !search_passes_smallest(&here, without, 1, &here.work) &&
+                           search_attempt(&here, with, 1, -1);
+    task_ptx_free(&here.ptx);
+    return is_proved;
+}
+
 bool variant_search_try_known(VariantSearch *of) {
     for (int v = 0; v < of->variants.count && of->survivor_count < MOST_SURVIVORS; v++)
         if (search_knows(&of->search, of->variants.all[v].words)) of->survivors[of->survivor_count++] = v;
@@ -665,20 +726,10 @@ TextVerdict variant_search_try_said(const Search *search, ChangeKind kind) {
 }
 
 void variant_search_run(VariantSearch *of, double work) {
-    of->search.most_work = work;
-    for (int first = 0, last = likeliest(of); first < of->variants.count;
-         first = last, last = MOST_VARIANTS) {
-        choose_text(of, first, last);
-        of->search.work = work;
-        of->is_quick = true;
-        if (!read_image(of)) continue;
-        if (!screen(of)) { // it may fail with all optimizations alone
-            of->is_quick = false;
-            if (!read_image(of)) continue;
-            screen(of);
-        }
-        work = of->search.work;
-        if (narrow(of) && choose(of)) return;
-        of->survivor_count = 0;
-    }
+    of->search.most_work = of->search.work = work;
+    of->is_quick = true;
+    choose_text(of);
+    if (!read_image(of)) return;
+    screen(of);
+    if (narrow(of)) choose(of);
 }

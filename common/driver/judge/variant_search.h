@@ -10,6 +10,8 @@ typedef struct VariantSearch VariantSearch;
 // The search for the failure that `search` is about. NULL: the source or the compiler is not known, or memory
 // runs out. `search` must outlive it; release with variant_search_free().
 VariantSearch *variant_search_new(const Search *search);
+// Leaves out all variants but those of a line.
+void variant_search_keep_line(VariantSearch *of, int line);
 // Tries the texts that repair other tasks, in one of them alone. False: none repairs this one.
 bool variant_search_try_known(VariantSearch *of);
 // What the text of kernel.cu says of a change of its PTX.
@@ -31,3 +33,8 @@ void variant_search_leave_off(VariantSearch *of);
 // in different places, since it is not known then which of them is the mistake.
 void variant_search_run(VariantSearch *of, double work);
 void variant_search_free(VariantSearch *of);
+// The same; but if one of its texts repairs the kernel, it stays for the judge's other tasks.
+void variant_search_keep(VariantSearch *of);
+// Tries the text that was kept, if a kernel of this search's task has the function that it changes: nothing
+// is compiled for that. False: there is none, or it does not repair this task.
+bool variant_search_try_proved(const Search *search);

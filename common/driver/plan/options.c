@@ -94,7 +94,7 @@ static bool parse_sizes(const char *option, const char *text, CaseSize *sizes, i
 }
 
 bool options_parse(int count, char **arguments, Options *options, char *why, size_t why_bytes) {
-    *options = (Options){.device = GPU_AUTO, .n = -1, .schedules = -1, .secret = "", .repair_ms = 1000};
+    *options = (Options){.device = GPU_AUTO, .n = -1, .schedules = -1, .secret = "", .repair_work = 3200};
     for (int i = 1; i < count; i++) {
         const char *name = arguments[i];
         char option[32];
@@ -184,7 +184,7 @@ bool options_parse(int count, char **arguments, Options *options, char *why, siz
             if (!fine) snprintf(why, why_bytes, "--format is page or gcc, not \"%.60s\"", value);
         } else if (strcmp(option, "--repair") == 0) {
             fine = parse_number(option, value, 0, 60000, &number, why, why_bytes);
-            options->repair_ms = (int)number;
+            options->repair_work = (int)number;
         } else {
             fine = parse_number(option, value, 0, INT64_MAX, &number, why, why_bytes);
             options->schedule = (uint64_t)number;
@@ -208,8 +208,9 @@ void options_print_help(const char *name) {
            "                   without the text\n"
            "  --schedules N    how many schedules besides the plain one\n"
            "  --schedule SEED  only this schedule, as a failure names it\n"
-           "  --repair MS      how long to look for a change that repairs a failing\n"
-           "                   kernel: 1,000 milliseconds if not given; 0: not at all\n"
+           "  --repair WORK    how long to look for a change that repairs a failing\n"
+           "                   kernel, in milliseconds of a slow machine: 3,200 if not\n"
+           "                   given; 0: not at all\n"
            "  --time SIZES     time these sizes only, as 1024,65536 or 64x2048\n"
            "  --against FILE   compare with this kernel.cu or image, not the reference\n"
            "  --profile        counters beside every source line, and what a CPU takes\n"

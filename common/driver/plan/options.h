@@ -22,7 +22,7 @@ typedef struct {
     const char *secret;  // what inputs and schedules depend on besides the kernel's text; "": nothing
     int schedules;       // besides schedule 0; -1: as many as the chapter says
     bool is_for_editors; // the result as editors read it, instead of the page
-    int repair_ms;       // for the search of a repair; 0: none
+    int repair_work;     // page_work.h; 0: nothing is looked for
     bool has_schedule;
     uint64_t schedule;         // only this one
     const char *cases_folder;  // of a program: write its cases there, and nothing else; NULL: judge

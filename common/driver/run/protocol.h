@@ -54,6 +54,7 @@ typedef struct {
     int32_t argument_count;
     RunArgument arguments[MAX_ARGUMENTS];
     uint64_t max_steps;
+    double max_seconds;     // of a processor; 0: EMULATED_SECONDS
     int32_t guarded_line;   // EmulatorLaunch
     uint32_t most_resident; // of it too
     // SAMPLE
@@ -145,9 +146,9 @@ typedef struct {
     int32_t damaged_buffer; // whose guard band is damaged; -1 none
     int64_t damaged_index;
     Counters counters[MAX_LAUNCHES];
-    ModelWork works[MAX_LAUNCHES];      // of a run with `timing`
-    uint32_t trace_bytes[MAX_LAUNCHES]; // recorded; 0: nothing
-    uint64_t lane_instructions, steps;  // as EmulatorResult
+    ModelWork works[MAX_LAUNCHES];                    // of a run with `timing`
+    uint32_t trace_bytes[MAX_LAUNCHES];               // recorded; 0: nothing
+    uint64_t lane_instructions, steps, race_compared; // as EmulatorResult
     double seconds;
     SampleReply sample; // SAMPLE
     // TIME

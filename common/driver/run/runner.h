@@ -57,8 +57,8 @@ void runner_stop(Runner *runner);
 const GpuInfo *runner_info(const Runner *runner);
 // Ends the process and starts another in its place. False when that fails.
 bool runner_restart(Runner *runner, RunReply *reply);
-// Loads an image, which is copied, in place of the first. False as runner_start(): if reply->end is
-// RUN_REPLIED, the runner can load another one.
+// Loads an image, which is copied, in place of the first, unless it is the one loaded last. False as
+// runner_start(): if reply->end is RUN_REPLIED, the runner can load another one.
 bool runner_load(Runner *runner, const Text *image, const char *name, RunReply *reply);
 
 // The data part of the arena, for contents of buffers at their arena_offset.

@@ -32,6 +32,7 @@ void reply_add_result(Reply *reply, int launch, const EmulatorResult *result) {
     if (result->work) header->works[launch] = *result->work;
     header->lane_instructions += result->lane_instructions;
     header->steps += result->steps;
+    header->race_compared += result->race_compared;
     header->seconds += result->seconds;
     int lines = result->line_count;
     if (lines > MAX_REPLY_LINES - header->line_count) lines = MAX_REPLY_LINES - header->line_count;
@@ -179,7 +180,7 @@ GpuLaunch program_launch(const RunLaunch *launch, const PreparedLaunch *prepared
         .arguments = prepared->block,
         .argument_bytes = prepared->bytes,
         .max_steps = launch->max_steps,
-        .max_seconds = EMULATED_SECONDS,
+        .max_seconds = launch->max_seconds > 0 ? launch->max_seconds : EMULATED_SECONDS,
         .max_output = MAX_REPLY_OUTPUT,
         .guarded_line = launch->guarded_line,
         .most_resident = launch->most_resident,

@@ -292,6 +292,7 @@ struct Machine {
     const Observer *of_choices;      // that has `chosen`, or NULL
     Tally *tally;                    // of each instruction of the program (Instruction.number), or NULL
     uint64_t lane_steps, step_limit; // the second is what warps leave of launch->max_steps for their lanes
+    uint64_t race_compared;          // EmulatorResult
     double began;                    // on the processor's clock; 0: it has not been looked at
     uint64_t looks;                  // at the time
     uint64_t ended_early;            // after so many steps, because the time was over; 0: it was not

@@ -125,6 +125,7 @@ static void check_against(const RaceCheck *c, uint64_t offset, uint32_t lanes, c
     for (int warp = -1; (warp = next_warp(one, warp)) >= 0;) {
         uint32_t first = warp_at(one, (uint32_t)warp), time = reader_time(pool, one, (uint32_t)warp);
         uint32_t unknown = 0;
+        c->r->compared++;
         FOR_LANES(lane, reader_lanes(pool, one, (uint32_t)warp))
         if (unordered(c, lanes, first + lane, time) >= 0) unknown |= 1u << lane;
         if (!unknown) continue;
@@ -147,6 +148,7 @@ static void check_accesses(const RaceCheck *c, size_t g, uint64_t offset, uint32
     }
     for (uint32_t at = s->access_who[g]; at; at = c->r->readers.readers[at].next) {
         Readers one = c->r->readers.readers[at];
+        c->r->compared++;
         if (after_same && (one.site & SITE_KIND) == RACE_WRITE) continue;
         check_against(c, offset, lanes, &one, s->access_who[g], at);
     }
@@ -485,6 +487,7 @@ void check_bytes(const RaceCheck *c, uint64_t offset, uint32_t bytes, uint32_t l
         if (kind == RACE_READ && reads_granule_quietly(c, g, lanes)) continue;
         if (kind == RACE_WRITE && is_one_lane && writes_granule_quietly(c, g, (uint32_t)__builtin_ctz(lanes)))
             continue;
+        c->r->compared++;
         bool after_same = check_write(c, g, at, lanes);
         if (c->shadow->access_time[g]) check_accesses(c, g, at, lanes, after_same);
         if (kind == RACE_WRITE)

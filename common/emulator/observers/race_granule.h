@@ -10,6 +10,7 @@
 typedef struct {
     RaceOrder order;
     ReaderPool readers;
+    uint64_t compared; // EmulatorResult.race_compared
     Sites sites;
     RaceReports reports;
     unsigned shared_shift;   // granules of shared memory, the same for all blocks

@@ -287,6 +287,7 @@ static void ended(void *self) {
         free(b);
         b = next;
     }
+    r->order.machine->race_compared = r->compared;
     order_close(&r->order);
     readers_close(&r->readers);
     sites_close(&r->sites);

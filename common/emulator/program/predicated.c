@@ -4,6 +4,8 @@
 // they reproduce what an H200 counts (tests/hardware_truth).
 #include "emulator/program/predicated.h"
 
+#include <stdlib.h>
+
 #include "emulator/program/machine_cost.h"
 
 enum {
@@ -18,8 +20,15 @@ enum {
 
 // ---- Regions ----------------------------------------------------------------------------------------------
 
+// The places of a function's branches, which are asked for again and again.
+typedef struct {
+    int *at, count;
+    bool has_table;
+} Branches;
+
 typedef struct {
     const Function *function;
+    const Branches *branches;
     int branch, join; // the instruction where the lanes meet again; -1: at the end
     int members[MOST_INSTRUCTIONS];
     int count;
@@ -78,12 +87,12 @@ static bool follow(Region *r, int at, Way *way) {
 // Whether control comes into the region from the branch alone.
 static bool has_one_entry(const Region *r) {
     const Function *f = r->function;
-    for (int i = 0; i < f->count; i++) {
-        if (f->code[i].kind == KIND_BRANCH_TABLE) return false;
-        if (f->code[i].kind != KIND_BRANCH || i == r->branch || holds(r, i)) continue;
-        if (holds(r, f->code[i].target) && f->code[f->code[i].target].kind != KIND_EXIT) return false;
+    for (int b = 0; b < r->branches->count; b++) {
+        const int i = r->branches->at[b], target = f->code[i].target;
+        if (i != r->branch && holds(r, target) && f->code[target].kind != KIND_EXIT && !holds(r, i))
+            return false;
     }
-    return true;
+    return !r->branches->has_table;
 }
 
 // What else leads to where the two ways meet.
@@ -93,9 +102,10 @@ static Others others_at_join(const Region *r) {
     const Function *f = r->function;
     Others others = NOBODY;
     if (r->join <= r->branch) return NOBODY; // the head of a loop
-    for (int i = 0; i < f->count; i++) {
+    for (int b = 0; b < r->branches->count; b++) {
+        const int i = r->branches->at[b];
         const Instruction *in = &f->code[i];
-        if (in->kind != KIND_BRANCH || in->target != r->join || holds(r, i) || i == r->branch) continue;
+        if (in->target != r->join || holds(r, i) || i == r->branch) continue;
         if (in->guard < 0) return ANOTHER_WAY;
         if (i < r->branch) others = A_BRANCH;
     }
@@ -107,10 +117,11 @@ static Others others_at_join(const Region *r) {
 }
 
 // Whether machine code still has a branch to it.
-static bool is_target(const Function *f, int at) {
-    for (int i = 0; i < f->count; i++)
-        if (f->code[i].kind == KIND_BRANCH && f->code[i].target == at && !f->code[i].is_predicated)
-            return true;
+static bool is_target(const Region *r, int at) {
+    for (int b = 0; b < r->branches->count; b++) {
+        const Instruction *in = &r->function->code[r->branches->at[b]];
+        if (in->target == at && !in->is_predicated) return true;
+    }
     return false;
 }
 
@@ -165,7 +176,7 @@ static int work_before(const Region *r, bool is_constant) {
             add_to(&needed, in);
         else
             work += work_of(in);
-        if (is_target(f, i)) break;
+        if (is_target(r, i)) break;
     }
     return work;
 }
@@ -227,9 +238,9 @@ static bool is_cheap(const Region *r, const Way ways[2], Others others) {
     return before + (is_first ? ways[1].cost : work_after(r) + (is_second ? ways[0].cost : 0)) >= LEAST_WORK;
 }
 
-static void look_at(Function *f, int branch) {
+static void look_at(Function *f, const Branches *branches, int branch) {
     const int target = f->code[branch].target;
-    Region r = {.function = f, .branch = branch, .join = f->code[branch].reconverge};
+    Region r = {.function = f, .branches = branches, .branch = branch, .join = f->code[branch].reconverge};
     Way ways[2] = {{.is_constant = true}, {.is_constant = true}};
     if (target <= branch && target != r.join) return;
     if (leads_to_end(f, target) || leads_to_end(f, branch + 1)) {
@@ -247,11 +258,19 @@ static void look_at(Function *f, int branch) {
 }
 
 bool find_predicated(Function *f) {
-    if (!find_machine_costs(f)) return false;
-    for (int i = f->count - 1; i >= 0; i--) // an inner one before the one around it
-        if (f->code[i].kind == KIND_BRANCH && f->code[i].guard >= 0) look_at(f, i);
-    for (int i = 0; i < f->count; i++) // and with what the ones before it have become
-        if (f->code[i].kind == KIND_BRANCH && f->code[i].guard >= 0 && !f->code[i].is_predicated)
-            look_at(f, i);
+    Branches all = {.at = malloc(((size_t)f->count + 1) * sizeof *all.at)};
+    if (!all.at || !find_machine_costs(f)) {
+        free(all.at);
+        return false;
+    }
+    for (int i = 0; i < f->count; i++) {
+        if (f->code[i].kind == KIND_BRANCH) all.at[all.count++] = i;
+        all.has_table |= f->code[i].kind == KIND_BRANCH_TABLE;
+    }
+    for (int b = all.count - 1; b >= 0; b--) // an inner one before the one around it
+        if (f->code[all.at[b]].guard >= 0) look_at(f, &all, all.at[b]);
+    for (int b = 0; b < all.count; b++) // and with what the ones before it have become
+        if (f->code[all.at[b]].guard >= 0 && !f->code[all.at[b]].is_predicated) look_at(f, &all, all.at[b]);
+    free(all.at);
     return true;
 }

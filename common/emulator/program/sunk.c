@@ -24,6 +24,7 @@ typedef struct {
     int *home;           // by instruction: the block that it is in now
     int *first_moved, *last_moved; // by block: what has been moved to its beginning, last instructions first
     int *next_moved;               // by instruction
+    int reached_from;              // the block whose branch that is; NONE: not known yet
     unsigned char *from_way[2]; // by block: whether the way, 1 the taken one, leads there around the branch's
 } Search;
 
@@ -135,13 +136,13 @@ static bool is_movable(const Search *s, const Instruction *in, const FlowBlock *
     return true;
 }
 
-// The only way from the branch of `block` that needs what `in` writes, 1 the taken one; or NONE.
+// The only way from the branch of `block` that needs what `in` writes, and nothing else does, 1 the taken
+// one; or NONE.
 static int way_of(const Search *s, const Instruction *in) {
     int32_t written[MOST_WRITTEN];
     bool is_needed[2] = {false, false};
     for (int k = registers_written(in, written) - 1; k >= 0; k--) {
         const int at = written[k] / 4;
-        if (s->writes[at] != 1) return NONE;
         for (int entry = s->last_read[at]; entry; entry = s->before[entry]) {
             const int home = s->home[s->reads[entry]];
             if (!s->from_way[0][home] && !s->from_way[1][home]) return NONE;
@@ -197,10 +198,25 @@ static bool does_nothing(const Function *f, int at, int reconverge) {
            (in->kind == KIND_BRANCH && in->guard < 0 && in->target == reconverge);
 }
 
+// Whether nothing else writes what `in` writes, and nothing in the block needs it before the branch. Asked
+// first: reach() looks at the whole function.
+static bool may_be_moved(const Search *s, const Instruction *in, int block) {
+    int32_t written[MOST_WRITTEN];
+    for (int k = registers_written(in, written) - 1; k >= 0; k--) {
+        if (s->writes[written[k] / 4] != 1) return false;
+        for (int entry = s->last_read[written[k] / 4]; entry; entry = s->before[entry])
+            if (s->home[s->reads[entry]] == block) return false;
+    }
+    return true;
+}
+
 static void move(Search *s, int block, int i, const int first[2]) {
     Instruction *in = &s->function->code[i];
     const FlowBlock *from = &s->flow.blocks[block];
-    if (!is_movable(s, in, from)) return;
+    if (!may_be_moved(s, in, block) || !is_movable(s, in, from)) return;
+    for (int way = 0; way < 2 && s->reached_from != block; way++)
+        reach(s, first[way], block, s->from_way[way]);
+    s->reached_from = block;
     const int way = way_of(s, in);
     if (way == NONE || s->flow.blocks[first[way]].predecessor_count > 1 || !keeps_no_more(s, in, way)) return;
     const Instruction *branch = &s->function->code[from->last];
@@ -228,7 +244,8 @@ static void look_at(Search *s, int block) {
     if (branch->is_predicated && !leads_to_end(f, branch->target) && !leads_to_end(f, b->last + 1)) return;
     const int first[2] = {s->flow.block_of[b->last + 1], s->flow.block_of[branch->target]};
     if (first[0] == first[1]) return;
-    for (int way = 0; way < 2; way++) reach(s, first[way], block, s->from_way[way]);
+    const FlowBlock *blocks = s->flow.blocks; // only what leads to its block from here alone takes any more
+    if (blocks[first[0]].predecessor_count > 1 && blocks[first[1]].predecessor_count > 1) return;
     for (int i = b->last - 1; i >= b->first && b->last - i <= LONGEST; i--) move(s, block, i, first);
     for (int i = s->first_moved[block], next; i != NONE; i = next) {
         next = s->next_moved[i];
@@ -237,7 +254,7 @@ static void look_at(Search *s, int block) {
 }
 
 bool find_sunk_loads(Function *f) {
-    Search s = {.function = f};
+    Search s = {.function = f, .reached_from = NONE};
     const bool ok = search_open(&s);
     for (int b = 0; ok && s.flow.count <= MOST_BLOCKS && b < s.flow.count; b++) look_at(&s, b);
     search_close(&s);

@@ -40,15 +40,7 @@ static bool has_same_accesses(const Kernel *kernel, int at, int line, int body, 
 
 // The place of the label that a branch goes to; -1: unknown.
 static int find_target(const Kernel *kernel, const PtxInstruction *in) {
-    const char *label = in->operands[0];
-    const size_t length = strlen(label);
-    for (int i = kernel->first; i < kernel->end; i++) {
-        const PtxLine *line = &kernel->lines->lines[i];
-        if (line->is_label && line->length > (int)length && strncmp(line->text, label, length) == 0 &&
-            line->text[length] == ':')
-            return i;
-    }
-    return -1;
+    return ptx_find_label(kernel->lines, kernel->first, kernel->end, in->operands[0]);
 }
 
 bool find_branches(Kernel *kernel) {

@@ -69,7 +69,8 @@ static bool split(const Text *text, PtxLines *lines) {
     int capacity = 1;
     for (const char *c = at; c < end; c++) capacity += *c == '\n';
     lines->lines = calloc((size_t)capacity, sizeof *lines->lines);
-    if (!lines->lines) return false;
+    lines->labels = calloc((size_t)capacity, sizeof *lines->labels);
+    if (!lines->lines || !lines->labels) return false;
     while (at < end) {
         const char *stop = memchr(at, '\n', (size_t)(end - at));
         if (!stop) stop = end;
@@ -92,9 +93,24 @@ static bool looks_like_label(const PtxLine *line) {
 }
 
 bool ptx_is_label(const PtxLine *line, const char *name) {
+    if (!line->is_label) return false;
     const char *end = line->text + line->length, *at = skip_blanks(line->text, end);
     const ptrdiff_t length = (ptrdiff_t)strlen(name);
-    return line->is_label && end - at > length && strncmp(at, name, (size_t)length) == 0 && at[length] == ':';
+    return end - at > length && strncmp(at, name, (size_t)length) == 0 && at[length] == ':';
+}
+
+int ptx_find_label(const PtxLines *lines, int from, int end, const char *name) {
+    int below = 0, above = lines->label_count; // of those before `from`, and those behind
+    while (below < above) {
+        const int middle = (below + above) / 2;
+        if (lines->labels[middle] < from)
+            below = middle + 1;
+        else
+            above = middle;
+    }
+    for (int l = below; l < lines->label_count && lines->labels[l] < end; l++)
+        if (ptx_is_label(&lines->lines[lines->labels[l]], name)) return lines->labels[l];
+    return -1;
 }
 
 int ptx_loop_start(const PtxLines *lines, int at, const PtxInstruction *branch) {
@@ -103,19 +119,92 @@ int ptx_loop_start(const PtxLines *lines, int at, const PtxInstruction *branch) 
     return -1;
 }
 
+// ---- Instructions ----------------------------------------------------------------------------------------
+
+// Copies [from, to) without blanks; false if that is too much.
+static bool copy_part(char *out, size_t room, const char *from, const char *to) {
+    size_t used = 0;
+    for (; from < to; from++) {
+        if (isspace((unsigned char)*from)) continue;
+        if (used + 1 >= room) return false;
+        out[used++] = *from;
+    }
+    out[used] = '\0';
+    return true;
+}
+
+static bool parse(const PtxLine *line, PtxInstruction *in) {
+    const char *at = line->text, *end = memchr(line->text, ';', (size_t)line->length);
+    at = skip_blanks(at, end);
+    if (*at == '@') {
+        const char *from = at;
+        while (at < end && !isspace((unsigned char)*at)) at++;
+        if (!copy_part(in->predicate, sizeof in->predicate, from, at)) return false;
+        at = skip_blanks(at, end);
+    }
+    const char *from = at;
+    while (at < end && !isspace((unsigned char)*at)) at++;
+    if (!copy_part(in->opcode, sizeof in->opcode, from, at)) return false;
+    int depth = 0;
+    for (from = at; at <= end; at++) {
+        if (at < end && (*at == '[' || *at == '{' || *at == '(')) depth++;
+        if (at < end && (*at == ']' || *at == '}' || *at == ')')) depth--;
+        if (at < end && (*at != ',' || depth > 0)) continue;
+        if (skip_blanks(from, at) == at) break;
+        if (in->operand_count == PTX_OPERANDS ||
+            !copy_part(in->operands[in->operand_count++], PTX_OPERAND_BYTES, from, at))
+            return false;
+        from = at + 1;
+    }
+    return in->opcode[0] != '\0';
+}
+
+// They are asked for again and again.
+static bool parse_all(PtxLines *lines) {
+    int count = 0;
+    for (int i = 0; i < lines->count; i++) count += lines->lines[i].is_instruction;
+    PtxInstruction *next = lines->instructions = calloc((size_t)count + 1, sizeof *next);
+    for (int i = 0; next && i < lines->count; i++)
+        if (lines->lines[i].is_instruction && parse(&lines->lines[i], next))
+            lines->lines[i].instruction = next++;
+    return next != NULL;
+}
+
+bool ptx_instruction(const PtxLine *line, PtxInstruction *in) {
+    if (line->instruction)
+        *in = *line->instruction;
+    else
+        *in = (PtxInstruction){0};
+    return line->instruction != NULL;
+}
+
+bool opcode_is(const PtxInstruction *in, const char *name) {
+    const size_t length = strlen(name);
+    return strncmp(in->opcode, name, length) == 0 && (in->opcode[length] == '.' || !in->opcode[length]);
+}
+
+bool opcode_has(const PtxInstruction *in, const char *name) {
+    const size_t length = strlen(name);
+    for (const char *at = strchr(in->opcode, '.'); at; at = strchr(at + 1, '.'))
+        if (strncmp(at + 1, name, length) == 0 && (at[1 + length] == '.' || !at[1 + length])) return true;
+    return false;
+}
+
+// ---- The lines of a text ---------------------------------------------------------------------------------
+
 // A brace of a function, at the very beginning of its line.
 static bool is_brace(const PtxLine *line, char brace) { return line->length > 0 && line->text[0] == brace; }
 
 // Whether an instruction reads a register.
 static bool reads(const PtxLine *line, const char *reg) {
-    PtxInstruction in;
-    if (!line->is_instruction || !ptx_instruction(line, &in)) return false;
+    const PtxInstruction *in = line->instruction;
+    if (!in) return false;
     const size_t length = strlen(reg);
-    const char *guard = in.predicate[0] ? in.predicate + 1 + (in.predicate[1] == '!') : "";
+    const char *guard = in->predicate[0] ? in->predicate + 1 + (in->predicate[1] == '!') : "";
     if (strncmp(guard, reg, length) == 0 && !isalnum((unsigned char)guard[length])) return true;
-    const bool has_result = !opcode_is(&in, "st") && !opcode_is(&in, "red");
-    for (int o = has_result && in.operand_count > 1 ? 1 : 0; o < in.operand_count; o++)
-        for (const char *at = strstr(in.operands[o], reg); at; at = strstr(at + 1, reg))
+    const bool has_result = !opcode_is(in, "st") && !opcode_is(in, "red");
+    for (int o = has_result && in->operand_count > 1 ? 1 : 0; o < in->operand_count; o++)
+        for (const char *at = strstr(in->operands[o], reg); at; at = strstr(at + 1, reg))
             if (!isalnum((unsigned char)at[length])) return true;
     return false;
 }
@@ -177,7 +266,10 @@ bool ptx_lines_make(const Text *text, const char *source, PtxLines *lines) {
         }
         line->is_label = looks_like_label(line);
         line->is_instruction = looks_like_instruction(line);
-        if (line->is_label) is_join = true;
+        if (line->is_label) {
+            is_join = true;
+            lines->labels[lines->label_count++] = i;
+        }
         if (!line->is_instruction) continue;
         line->source = place;
         line->call = call;
@@ -185,12 +277,15 @@ bool ptx_lines_make(const Text *text, const char *source, PtxLines *lines) {
         line->is_join = is_join;
         is_join = false;
     }
+    if (!parse_all(lines)) return false;
     place_by_use(lines);
     return true;
 }
 
 void ptx_lines_free(PtxLines *lines) {
     free(lines->lines);
+    free(lines->labels);
+    free(lines->instructions);
     *lines = (PtxLines){0};
 }
 
@@ -226,60 +321,6 @@ int ptx_find_function(const PtxLines *lines, const char *symbol) {
         if (names(line, symbol)) return line->function;
     }
     return -1;
-}
-
-// ---- Instructions ----------------------------------------------------------------------------------------
-
-// Copies [from, to) without blanks; false if that is too much.
-static bool copy_part(char *out, size_t room, const char *from, const char *to) {
-    size_t used = 0;
-    for (; from < to; from++) {
-        if (isspace((unsigned char)*from)) continue;
-        if (used + 1 >= room) return false;
-        out[used++] = *from;
-    }
-    out[used] = '\0';
-    return true;
-}
-
-bool ptx_instruction(const PtxLine *line, PtxInstruction *in) {
-    *in = (PtxInstruction){0};
-    if (!line->is_instruction) return false;
-    const char *at = line->text, *end = memchr(line->text, ';', (size_t)line->length);
-    at = skip_blanks(at, end);
-    if (*at == '@') {
-        const char *from = at;
-        while (at < end && !isspace((unsigned char)*at)) at++;
-        if (!copy_part(in->predicate, sizeof in->predicate, from, at)) return false;
-        at = skip_blanks(at, end);
-    }
-    const char *from = at;
-    while (at < end && !isspace((unsigned char)*at)) at++;
-    if (!copy_part(in->opcode, sizeof in->opcode, from, at)) return false;
-    int depth = 0;
-    for (from = at; at <= end; at++) {
-        if (at < end && (*at == '[' || *at == '{' || *at == '(')) depth++;
-        if (at < end && (*at == ']' || *at == '}' || *at == ')')) depth--;
-        if (at < end && (*at != ',' || depth > 0)) continue;
-        if (skip_blanks(from, at) == at) break;
-        if (in->operand_count == PTX_OPERANDS ||
-            !copy_part(in->operands[in->operand_count++], PTX_OPERAND_BYTES, from, at))
-            return false;
-        from = at + 1;
-    }
-    return in->opcode[0] != '\0';
-}
-
-bool opcode_is(const PtxInstruction *in, const char *name) {
-    const size_t length = strlen(name);
-    return strncmp(in->opcode, name, length) == 0 && (in->opcode[length] == '.' || !in->opcode[length]);
-}
-
-bool opcode_has(const PtxInstruction *in, const char *name) {
-    const size_t length = strlen(name);
-    for (const char *at = strchr(in->opcode, '.'); at; at = strchr(at + 1, '.'))
-        if (strncmp(at + 1, name, length) == 0 && (at[1 + length] == '.' || !at[1 + length])) return true;
-    return false;
 }
 
 bool ptx_writes(const PtxInstruction *in, const char *reg) {

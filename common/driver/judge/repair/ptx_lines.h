@@ -3,25 +3,6 @@
 
 #include "support/text.h"
 
-typedef struct {
-    const char *text; // not NUL terminated; without the newline
-    int length;
-    int function; // its place among the kernels and functions of the text; -1: outside of all
-    int source;   // line of kernel.cu, of the call where a header's code was inlined, or of what alone uses
-                  // it; 0: unknown
-    int call; // line of kernel.cu at which the function of `source` was inlined; 0: it was not, or is unknown
-    int outer; // line of kernel.cu at which the outermost of these functions was inlined; 0: as above
-    bool is_instruction; // complete on this line
-    bool is_label;
-    bool is_join;     // the first instruction behind a label
-    bool is_left_out; // of a kernel that nobody asks for
-} PtxLine;
-
-typedef struct {
-    PtxLine *lines;
-    int count;
-} PtxLines;
-
 enum { PTX_OPERANDS = 8, PTX_OPERAND_BYTES = 96 };
 
 // An instruction in parts: "@%p1 ", "shfl.sync.down.b32", and its operands without blanks.
@@ -31,11 +12,35 @@ typedef struct {
     int operand_count;
 } PtxInstruction;
 
+typedef struct {
+    const char *text; // not NUL terminated; without the newline
+    int length;
+    int function; // its place among the kernels and functions of the text; -1: outside of all
+    int source;   // line of kernel.cu, of the call where a header's code was inlined, or of what alone uses
+                  // it; 0: unknown
+    int call; // line of kernel.cu at which the function of `source` was inlined; 0: it was not, or is unknown
+    int outer; // line of kernel.cu at which the outermost of these functions was inlined; 0: as above
+    bool is_instruction;               // complete on this line
+    const PtxInstruction *instruction; // NULL: it has more or longer parts than that holds
+    bool is_label;
+    bool is_join;     // the first instruction behind a label
+    bool is_left_out; // of a kernel that nobody asks for
+} PtxLine;
+
+typedef struct {
+    PtxLine *lines;
+    int count;
+    int *labels, label_count; // the places of those that are labels
+    PtxInstruction *instructions;
+} PtxLines;
+
 // `source`: the name of kernel.cu in the `.file` directives. The lines point into `text`, which must outlive
 // them. False when memory runs out.
 bool ptx_lines_make(const Text *text, const char *source, PtxLines *lines);
 void ptx_lines_free(PtxLines *lines);
 bool ptx_is_label(const PtxLine *line, const char *name);
+// The first label of that name among the lines [from, end); -1: there is none.
+int ptx_find_label(const PtxLines *lines, int from, int end, const char *name);
 // The place of the label before `at` that a branch there goes back to; -1: it leads forward.
 int ptx_loop_start(const PtxLines *lines, int at, const PtxInstruction *branch);
 // The function with that name; -1: there is none.

@@ -154,6 +154,13 @@ static bool is_constant(const Code *code, int from, int to) {
     return true;
 }
 
+// Whether a template gets it as an argument, which may be no choice that is made when the kernel runs.
+static bool is_template_argument(const Code *code, int name, int scope_end) {
+    for (int i = name + 1; i < scope_end; i++)
+        if (code->tokens.all[i].is_type && tokens_are_same(&code->tokens, i, name)) return true;
+    return false;
+}
+
 // The declarators from `type` to `end`, where the ; is. `scope_end`: where they are forgotten.
 static void read_declaration(Code *code, int type, int end, int scope_end) {
     bool is_fixed = false; // what it starts from is calculated by the compiler
@@ -167,7 +174,8 @@ static void read_declaration(Code *code, int type, int end, int scope_end) {
         if (variable) variable->from = next; // not in what it starts from itself
         const int start = find(code, name, next, "= ( {");
         if (variable && variable->is_const && start < next)
-            variable->is_fixed = is_constant(code, start + 1, next);
+            variable->is_fixed =
+                is_constant(code, start + 1, next) || is_template_argument(code, name, scope_end);
         if (variable && !is_fixed && !variable->is_fixed && start < next)
             open_expression(code, start + 1, is(code, start, "=") ? next : behind(code, start) - 1);
         at = next + 1;
@@ -251,7 +259,8 @@ static int read_switch(Code *code, int at, int parent, bool in_block) {
 static int read_simple(Code *code, int at, int parent, bool in_block) {
     const int end = find(code, at, code->tokens.count, "; }");
     StatementKind kind = STATEMENT_EXPRESSION;
-    if (token_is_one_of(&code->tokens, at, "asm __asm__ static_assert using typedef struct union class enum goto ;"))
+    if (token_is_one_of(&code->tokens, at,
+                        "asm __asm__ static_assert using typedef struct union class enum goto ;"))
         kind = STATEMENT_OTHER;
     else if (is(code, at, "return"))
         kind = STATEMENT_RETURN;

@@ -114,21 +114,41 @@ static void propose_functions(const Proposer *proposer, int at) {
     propose_names(proposer, &names, at, at, LAST);
 }
 
+// Whether what the token names is known in a function: its text has the name, or all of kernel.cu a constant
+// or a type of that name.
+static bool is_known_in(const Code *code, int token, const Function *function) {
+    const Tokens *tokens = &code->tokens;
+    for (int i = 0; i < tokens->count; i++) {
+        if (!tokens_are_same(tokens, i, token)) continue;
+        const bool is_of_all =
+            token_is(tokens, i + 1, "=") || token_is_one_of(tokens, i - 1, "struct class enum");
+        if ((i > function->first && i < function->last) || (is_of_all && !code->is_open[i])) return true;
+    }
+    return false;
+}
+
 // Other arguments of a template, that calls of the same function have.
 static void propose_arguments(const Proposer *proposer, int at) {
     const Code *code = proposer->code;
     const Tokens *tokens = &code->tokens;
     if (!token_is(tokens, at + 1, "<") || !tokens->all[at + 1].is_type) return;
+    const Statement *statement = statement_at(code, at);
+    if (!statement) return;
+    const Function *function = &code->functions[statement->function];
     Names names = {0};
     int end = at + 1;
     while (tokens->all[end + 1].is_type) end++;
+    if (!token_is(tokens, end + 1, "(")) return; // a type
     for (int i = 0; i < tokens->count; i++) {
         if (i == at || !tokens_are_same(tokens, i, at) || !token_is(tokens, i + 1, "<") ||
             !tokens->all[i + 1].is_type)
             continue;
         int last = i + 1;
         while (tokens->all[last + 1].is_type) last++;
-        add_name(proposer, &names, i, last);
+        bool is_known = true;
+        for (int k = i + 1; k <= last; k++)
+            is_known &= tokens->all[k].kind != TOKEN_NAME || is_known_in(code, k, function);
+        if (is_known) add_name(proposer, &names, i, last);
     }
     propose_names(proposer, &names, at, end, LIKELY);
 }

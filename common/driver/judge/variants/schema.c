@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "driver/build/kept_headers.h"
 #include "driver/judge/variants/variants.h"
 
 // An edit, with the number of its variant.
@@ -205,10 +206,12 @@ static char *without_unrolling(const char *source) {
     return copy;
 }
 
+// The text begins as kernel.cu does, so that the headers which are kept for that serve it.
 static void write_source(Writer *writer) {
-    write_words(writer, "#include \"warpbook.cuh\"\nextern \"C\" { __constant__ int " VARIANT_CHOICE "; }\n",
-                -1);
-    write_range(writer, 0, (int)strlen(writer->source), 0, writer->count);
+    const int head = (int)source_head_bytes(writer->source);
+    write_source_bytes(writer, 0, head);
+    write_words(writer, "\nextern \"C\" { __constant__ int " VARIANT_CHOICE "; }\n", -1);
+    write_range(writer, head, (int)strlen(writer->source), 0, writer->count);
 }
 
 static bool is_unrollable(const Code *code, const Statement *statement) {
