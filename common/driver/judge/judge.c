@@ -1,4 +1,3 @@
-#include "driver/judge/variant_search.h"
 #include "driver/judge/judge.h"
 
 #include <math.h>
@@ -16,12 +15,14 @@
 #include "driver/judge/float_atomics.h"
 #include "driver/judge/needless_barriers.h"
 #include "driver/judge/other_failures.h"
+#include "driver/judge/page_work.h"
 #include "driver/judge/points.h"
 #include "driver/judge/race_replay.h"
 #include "driver/judge/repair_search.h"
 #include "driver/judge/rerun.h"
 #include "driver/judge/state.h"
 #include "driver/judge/tally.h"
+#include "driver/judge/variant_search.h"
 #include "driver/judge/what_if_search.h"
 #include "driver/judge/workers.h"
 

@@ -4,8 +4,8 @@
 
 #include "driver/judge/state.h"
 
-// In milliseconds of a slow machine, as judge_work_of(): counted and not timed, so that every machine finds
-// the same. Only what takes far longer than its count is taken by its time.
+// In units of about half a millisecond, as judge_work_of(): counted and not timed, so that every machine
+// finds the same. Only what takes far longer than its count is taken by its time.
 void page_work_begin(Judge *judge, double most);
 void page_work_take(Judge *judge, double work);
 bool page_work_is_over(const Judge *judge);

@@ -114,13 +114,6 @@ static bool has_passed(const Judgement *judgement, int task) {
     return passed > 0;
 }
 
-// Whether it is a template, of which one instance may be right and another one wrong.
-static bool is_template(const Code *code, const Function *function) {
-    for (int i = function->name; i >= 0 && !token_is_one_of(&code->tokens, i, "; }"); i--)
-        if (token_is(&code->tokens, i, "template")) return true;
-    return false;
-}
-
 // The kernels that may have failed, and what they call, except the functions of a task that passes: those are
 // right. False: out of memory.
 static bool choose_functions(VariantSearch *of) {
@@ -136,8 +129,9 @@ static bool choose_functions(VariantSearch *of) {
         mark_kernels(of, search->ptx.task, "", of->is_needed);
         mark_kernels(of, search->ptx.task, search->shown->kernel, of->is_chosen);
         mark_called(of, of->is_chosen);
+        // One instance of a template may be right and another one wrong.
         for (int f = 0; f < of->code.function_count; f++)
-            of->is_chosen[f] &= !right[f] || is_template(&of->code, &of->code.functions[f]);
+            of->is_chosen[f] &= !right[f] || code_declares(&of->code, &of->code.functions[f], "template");
     }
     free(right);
     return right && of->is_needed && of->is_chosen;

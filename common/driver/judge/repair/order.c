@@ -243,8 +243,8 @@ static void insert_in_one_round(const Kernel *kernel, const Insertion *insertion
 }
 
 // Those of the places from `first` to `end` - 1. A line of an unrolled loop has several: all of them, then
-// each; or the other way if one before the loop may be enough. One that has a line
-// in all rounds alone comes last.
+// each; or the other way if one before the loop may be enough. One that has a line in
+// all rounds alone comes last.
 static void insert_at_places(const Kernel *kernel, const Insertion *insertion, const Place *places, int count,
                              int first, int end) {
     insert_in_all_rounds(kernel, insertion, places, count, first, end, false);

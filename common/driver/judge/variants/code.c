@@ -400,6 +400,12 @@ static const Variable *variable_at(const Code *code, int token, int place) {
     return found;
 }
 
+bool code_declares(const Code *code, const Function *function, const char *word) {
+    for (int i = function->name; i >= 0 && !token_is_one_of(&code->tokens, i, "; }"); i--)
+        if (token_is(&code->tokens, i, word)) return true;
+    return false;
+}
+
 const Variable *code_variable(const Code *code, int token) {
     return token_is_one_of(&code->tokens, token - 1, ". -> ::") ? NULL : variable_at(code, token, token);
 }

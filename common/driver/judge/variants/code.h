@@ -53,6 +53,8 @@ typedef struct {
 // writes them; free in any case.
 bool code_make(const char *source, Code *code);
 void code_free(Code *code);
+// Whether the declaration of a function has a word before its name: "template", "constexpr".
+bool code_declares(const Code *code, const Function *function, const char *word);
 
 // The variable that the name at this token stands for; NULL: none of these.
 const Variable *code_variable(const Code *code, int token);

@@ -92,13 +92,6 @@ static void take_turns(Variants *variants) {
     }
 }
 
-// Whether the compiler may need what it returns, which cannot be chosen when the kernel runs.
-static bool is_of_the_compiler(const Code *code, const Function *function) {
-    for (int i = function->name; i >= 0 && !token_is_one_of(&code->tokens, i, "; }"); i--)
-        if (token_is(&code->tokens, i, "constexpr")) return true;
-    return false;
-}
-
 void variants_propose(const Code *code, const bool functions[], const VariantClues *clues, int most,
                       Variants *variants) {
     bool *is_of_address = calloc((size_t)code->variable_count + 1, sizeof *is_of_address);
@@ -112,7 +105,8 @@ void variants_propose(const Code *code, const bool functions[], const VariantClu
     variables_of_address(code, is_of_address);
     for (int f = 0; f < code->function_count; f++) {
         const Function *function = &code->functions[f];
-        if (!functions[f] || is_of_the_compiler(code, function)) continue;
+        // The compiler may need what that returns, which cannot be chosen when the kernel runs.
+        if (!functions[f] || code_declares(code, function, "constexpr")) continue;
         for (int at = function->first; at < function->last; at++)
             if (code->is_open[at]) {
                 propose_expressions(&proposer, at);
